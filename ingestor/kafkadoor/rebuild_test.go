@@ -205,13 +205,17 @@ func TestProgressSaysHowLongItTakes(t *testing.T) {
 	}
 }
 
+// noneSettled says that nobody has decided on any reject.
+func noneSettled(context.Context, []string) (map[string]bool, error) { return nil, nil }
+
 // replayRejects judges the rejects topic again, for a world in which LX may post and nobody else.
 func (w *world) replayRejects(decided func(origin string, outcome ingestor.Outcome)) error {
 	conf := w.acceptorConf()
 	conf.Log = w.door
 	return w.door.ReplayRejects(w.t.Context(), kafkadoor.RejectReplay{
 		Acceptor: ingestor.NewAcceptor(conf), Decided: decided,
-		May: func(sender string, _ *parser.Message) bool { return sender == "LX" },
+		May:     func(sender string, _ *parser.Message) bool { return sender == "LX" },
+		Settled: noneSettled,
 	})
 }
 
@@ -280,7 +284,7 @@ func TestReplayOfRejectsLeavesOutWhatIsOlderThanItsStart(t *testing.T) {
 	w.produceTo(w.conf.Topics.Rejects, 0, 0, old, record(message(1), "bagtrail-origin", "http/new"))
 	var decided []string
 	err := w.door.ReplayRejects(t.Context(), kafkadoor.RejectReplay{
-		Acceptor: w.acceptor(), From: kafka.Start{Time: received},
+		Acceptor: w.acceptor(), From: kafka.Start{Time: received}, Settled: noneSettled,
 		Decided: func(origin string, _ ingestor.Outcome) { decided = append(decided, origin) },
 	})
 	if err != nil || !slices.Equal(decided, []string{"http/new"}) {

@@ -21,7 +21,7 @@ type RejectReplay struct {
 	// From says where to begin in the rejects topic. Settled must know the decisions since then.
 	From kafka.Start
 	// Settled returns the origins on whose messages somebody has decided already; these messages are
-	// left out. If Settled is nil, no message is left out.
+	// left out.
 	Settled func(ctx context.Context, origins []string) (map[string]bool, error)
 	// May reports whether the API key with this name may post a message now.
 	May func(sender string, m *parser.Message) bool
@@ -35,7 +35,8 @@ type RejectReplay struct {
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	seen := make(map[string]bool) // origins
 	err := d.readRejects(ctx, replay.From, func(ctx context.Context, records []kafka.Record) error {
-		var unseen []ingestor.Envelope
+		var envelopes []ingestor.Envelope
+		var origins []string
 		for i := range records {
 			env := rejectEnvelope(d.conf.Topics.Rejects, &records[i])
 			if seen[env.Origin] {
@@ -45,12 +46,13 @@ func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 			if env.Sender != "" {
 				env.Authorise = func(m *parser.Message) bool { return replay.May(env.Sender, m) }
 			}
-			unseen = append(unseen, env)
+			envelopes, origins = append(envelopes, env), append(origins, env.Origin)
 		}
-		envelopes, err := replay.unsettled(ctx, unseen)
+		settled, err := replay.Settled(ctx, origins)
 		if err != nil {
 			return err
 		}
+		envelopes = slices.DeleteFunc(envelopes, func(env ingestor.Envelope) bool { return settled[env.Origin] })
 		for len(envelopes) > 0 {
 			outcomes, err := replay.Acceptor.AcceptBatch(ctx, envelopes)
 			if err != nil {
@@ -83,19 +85,6 @@ func (d *Door) readRejects(ctx context.Context, start kafka.Start, take func(con
 		defer mu.Unlock()
 		return take(ctx, records)
 	})
-}
-
-// unsettled returns the envelopes of messages on which nobody has decided.
-func (r *RejectReplay) unsettled(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Envelope, error) {
-	if r.Settled == nil || len(envelopes) == 0 {
-		return envelopes, nil
-	}
-	origins := make([]string, len(envelopes))
-	for i := range envelopes {
-		origins[i] = envelopes[i].Origin
-	}
-	settled, err := r.Settled(ctx, origins)
-	return slices.DeleteFunc(envelopes, func(env ingestor.Envelope) bool { return settled[env.Origin] }), err
 }
 
 // RestoreRejects writes the rejections of the rejects topic, from start on, to rejects. Each has
