@@ -133,7 +133,7 @@ func (p *process) capture(ctx context.Context, sim *simulation, w, summary io.Wr
 // send sends the messages to a sink, and writes the summary.
 func (p *process) send(ctx context.Context, sim *simulation, sink simulate.Sink, summary io.Writer) error {
 	shown := newProgress(p.stderr)
-	with := simulate.Delivery{Sink: sink, Rate: sim.rate, Now: time.Now, Progress: func(s simulate.Summary) {
+	with := simulate.Delivery{Sink: sink, Rate: sim.rate, Progress: func(s simulate.Summary) {
 		shown.show(time.Now(), "%d messages, %.0f %%", s.Messages, min(100, 100*float64(s.Bags)/float64(max(1, sim.options.Bags)))) // rush bags count too
 	}}
 	finish := func() error { return nil }

@@ -20,7 +20,6 @@ type Delivery struct {
 	Rate     float64         // messages per second; 0 is as fast as Sink accepts them
 	RealTime bool            // each message waits until its received time; Rate does not count
 	Progress func(Summary)   // called after each batch; may be nil
-	Now      func() time.Time
 }
 
 // Summary counts the messages that were sent.
@@ -44,13 +43,13 @@ const (
 // Run sends a feed with valid options until it ends, ctx ends, or Sink or Truth fails. The Summary counts what was
 // sent until then.
 func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
-	r := runner{Delivery: d, begun: d.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
+	r := runner{Delivery: d, begun: time.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
 	for m := range Generate(opt, func(b Bag) { r.finished = append(r.finished, b) }) {
-		if d.RealTime && m.Received.After(d.Now()) {
+		if d.RealTime && m.Received.After(time.Now()) {
 			if err := r.flush(ctx); err != nil {
 				return r.sum, err
 			}
-			if err := pause.For(ctx, m.Received.Sub(d.Now())); err != nil {
+			if err := pause.For(ctx, time.Until(m.Received)); err != nil {
 				return r.sum, err
 			}
 		}
@@ -119,7 +118,7 @@ func (r *runner) await(ctx context.Context) error {
 		return ctx.Err()
 	}
 	due := r.begun.Add(time.Duration(float64(r.sum.Messages) / r.Rate * float64(time.Second)))
-	return pause.For(ctx, due.Sub(r.Now()))
+	return pause.For(ctx, time.Until(due))
 }
 
 func (s *Summary) count(m *Message) {

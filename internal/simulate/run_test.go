@@ -40,7 +40,7 @@ func TestTheTruthAboutABagIsReportedAfterItsLastMessage(t *testing.T) {
 	told := map[string]int{} // plate → messages sent when its truth was told
 	var progress []simulate.Summary
 	sum, err := simulate.Run(t.Context(), ordinary(2000), simulate.Delivery{
-		Sink: sent.Send, Now: time.Now,
+		Sink:     sent.Send,
 		Truth:    func(b simulate.Bag) error { told[b.Plate] = len(sent.messages); return nil },
 		Progress: func(s simulate.Summary) { progress = append(progress, s) },
 	})
@@ -97,7 +97,7 @@ func TestRunInRealTimeSendsThePastAtOnceAndThenEachMessageAtItsTime(t *testing.T
 	sink := &live{t: t, begun: time.Now(), stop: cancel}
 	opt := ordinary(1_000_000)
 	opt.Start, opt.Interval = sink.begun.Add(-time.Minute), 10*time.Millisecond
-	_, err := simulate.Run(ctx, opt, simulate.Delivery{Sink: sink.Send, Now: time.Now, RealTime: true})
+	_, err := simulate.Run(ctx, opt, simulate.Delivery{Sink: sink.Send, RealTime: true})
 	if !errors.Is(err, context.Canceled) || sink.past < 5000 || sink.waited < enoughLive {
 		t.Errorf("%v, %d messages of the past, %d were waited for", err, sink.past, sink.waited)
 	}
@@ -105,7 +105,7 @@ func TestRunInRealTimeSendsThePastAtOnceAndThenEachMessageAtItsTime(t *testing.T
 
 func TestRunKeepsTheRate(t *testing.T) {
 	sent, began := &list{}, time.Now()
-	sum, err := simulate.Run(t.Context(), ordinary(20), simulate.Delivery{Sink: sent.Send, Rate: 1000, Now: time.Now})
+	sum, err := simulate.Run(t.Context(), ordinary(20), simulate.Delivery{Sink: sent.Send, Rate: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,11 +117,11 @@ func TestRunKeepsTheRate(t *testing.T) {
 func TestRunEndsWithItsContextOrItsSink(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := simulate.Run(ctx, ordinary(1000), simulate.Delivery{Sink: new(list).Send, Rate: 1, Now: time.Now}); !errors.Is(err, context.Canceled) {
+	if _, err := simulate.Run(ctx, ordinary(1000), simulate.Delivery{Sink: new(list).Send, Rate: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	broken := errors.New("broken")
-	if _, err := simulate.Run(t.Context(), ordinary(1000), simulate.Delivery{Sink: (&list{fail: broken}).Send, Now: time.Now}); !errors.Is(err, broken) {
+	if _, err := simulate.Run(t.Context(), ordinary(1000), simulate.Delivery{Sink: (&list{fail: broken}).Send}); !errors.Is(err, broken) {
 		t.Errorf("the sink is broken: %v", err)
 	}
 }
@@ -132,7 +132,7 @@ func TestACaptureOfTheFeedReadsBackAsTheSameMessages(t *testing.T) {
 	opt := ordinary(500)
 	opt.Faults.Malformed = 20
 	for _, sink := range []simulate.Sink{simulate.ToCapture(&file), all.Send} {
-		if _, err := simulate.Run(t.Context(), opt, simulate.Delivery{Sink: sink, Now: time.Now}); err != nil {
+		if _, err := simulate.Run(t.Context(), opt, simulate.Delivery{Sink: sink}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -164,7 +164,7 @@ func (l *log) Append(_ context.Context, records []ingestor.Record) error {
 func TestTheLogHoldsEveryMessageOnce(t *testing.T) {
 	written, all := &log{}, &list{}
 	for _, sink := range []simulate.Sink{simulate.ToLog(written), all.Send} {
-		if _, err := simulate.Run(t.Context(), ordinary(500), simulate.Delivery{Sink: sink, Now: time.Now}); err != nil {
+		if _, err := simulate.Run(t.Context(), ordinary(500), simulate.Delivery{Sink: sink}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -229,7 +229,7 @@ func TestThePosterRetriesInTheOrderOfTheFeedForEachBag(t *testing.T) {
 
 func TestTheTruthIsWrittenAsLinesOfJSON(t *testing.T) {
 	var file bytes.Buffer
-	if _, err := simulate.Run(t.Context(), ordinary(50), simulate.Delivery{Sink: new(list).Send, Truth: simulate.Lines(&file), Now: time.Now}); err != nil {
+	if _, err := simulate.Run(t.Context(), ordinary(50), simulate.Delivery{Sink: new(list).Send, Truth: simulate.Lines(&file)}); err != nil {
 		t.Fatal(err)
 	}
 	lines := 0
