@@ -8,6 +8,7 @@ import (
 	"bagtrail/enricher"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
 )
 
@@ -113,6 +114,14 @@ func open(env Envelope) (text string, faults []Diagnostic) {
 		return "", tooLong(MaxMessage)
 	}
 	return text, nil
+}
+
+// DecodeDocument returns the message in a document {"bim_message": "…"}. It returns false if the
+// document is not exactly one JSON object, or if bim_message is absent, repeated or no string.
+// Other members are ignored.
+func DecodeDocument(document string) (message string, ok bool) {
+	message, err := strictjson.StringMember([]byte(document), "bim_message")
+	return message, err == nil
 }
 
 // noDocument returns the fault of a document that holds no message.
