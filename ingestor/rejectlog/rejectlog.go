@@ -19,7 +19,8 @@ const (
 	faultsALine  = 20
 )
 
-// Log implements ingestor.Rejects, as the last place in which rejections are kept. It may be used by several goroutines at once.
+// Log implements ingestor.Rejects, as the last place in which rejections are kept. It may be used by
+// several goroutines at once.
 type Log struct {
 	log     *zap.Logger
 	leftOut atomic.Int64 // how many lines were left out since the last one

@@ -70,7 +70,7 @@ func (s *service) maintainsStores() bool { return s.opens(kafkaDoor) || s.conf.K
 
 // acceptor returns the Acceptor of a door.
 func (s *service) acceptor(door string) *ingestor.Acceptor {
-	s.count(door, new(ingestor.Batch)) // creates the series of the door, at 0, so that its first message is an increase
+	s.count(door, new(ingestor.Batch)) // its series begin at 0, so that the first message is an increase
 	conf := ingestor.Config{
 		Door: door, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejects, Clock: s.received,
 		Observe: func(b *ingestor.Batch) { s.count(door, b) },
@@ -81,7 +81,8 @@ func (s *service) acceptor(door string) *ingestor.Acceptor {
 	return ingestor.NewAcceptor(conf)
 }
 
-// count counts the messages of a batch by verdict. Unauthorised messages do not count.
+// count counts the messages of a batch by verdict. Unauthorised messages do not count. With Kafka, a
+// message that is accepted over HTTP counts as decided when it is read from the log.
 func (s *service) count(door string, b *ingestor.Batch) {
 	var by [ingestor.Unauthorised + 1]int
 	for i := range b.Outcomes {

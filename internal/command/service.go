@@ -53,7 +53,7 @@ type service struct {
 
 	registry *prometheus.Registry
 	messages *prometheus.CounterVec
-	decided  atomic.Int64         // messages; with Kafka, one that is accepted over HTTP counts when it is read from the log
+	decided  atomic.Int64         // messages, for the state of the service: see count
 	refused  *prometheus.GaugeVec // watched files, by their settings
 	ready    telemetry.Readiness
 	state    telemetry.State // of the start and the stop
