@@ -72,7 +72,7 @@ func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularit
 		}
 		if !read {
 			at, read = e.times(m, s.Received), true
-			text = bag.NewText(m.Canonical())
+			text = bag.Text(m.Canonical())
 		}
 		made := c.add()
 		fill(made, m, g, at)

@@ -72,6 +72,6 @@ func (e *Enricher) addReport(c *messageList, s bag.Stored) {
 		Head:     parser.Head{Version: parser.Version{Airport: r.Station}},
 		Received: s.Received, Happened: s.Received, Order: s.Received, Position: s.Position,
 		LocalDay: bag.DayOf(e.airports.Local(r.Station, s.Received)),
-		Raw:      s.Raw, Text: bag.NewText(s.Raw, false),
+		Raw:      s.Raw, Text: bag.Text(s.Raw),
 	}
 }

@@ -34,7 +34,7 @@ func (r Rules) withoutCopies(ctx context.Context, messages []*Message, seriesOf 
 	}
 	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, (*Message).compareReceipt)
-	seen := copyFinder{rules: r, seriesOf: seriesOf, reads: newTextMap[bool](len(sorted)), loads: newTextMap[time.Time](0)}
+	seen := copyFinder{rules: r, seriesOf: seriesOf}
 	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind.IsProcessing() && !m.isTimed() })
 	events := sorted[:0]
 	for start := 0; start < len(sorted); {
@@ -62,12 +62,12 @@ const askEvery = 1024
 type copyFinder struct {
 	rules    Rules
 	seriesOf func(*Message) series
-	untimed  bool          // there is a BPM without a read time; otherwise neither statuses nor runs of BPMs are needed
-	sets     []Status      // a buffer for statuses
-	reads    textMap[bool] // true for texts and read times that were seen
+	untimed  bool     // there is a BPM without a read time; otherwise neither statuses nor runs of BPMs are needed
+	sets     []Status // a buffer for statuses
+	reads    smallmap.Map[reading, struct{}]
 	runs     smallmap.Map[series, run]
-	origins  map[origin]time.Time            // received time of the first message
-	loads    textMap[time.Time]              // received time of the latest message that sets Loaded and has no read time
+	origins  smallmap.Map[origin, time.Time] // received time of the first message
+	loads    smallmap.Map[Text, time.Time]   // received time of the latest message that sets Loaded and has no read time
 	latest   smallmap.Map[string, statusBPM] // by airport: the latest status-setting BPM
 }
 
@@ -78,8 +78,17 @@ type run struct {
 	isEvent bool      // one of them is an event
 }
 
+// reading is a text with the read time of its message, in milliseconds since 1970.
+type reading struct {
+	text Text
+	at   int64
+}
+
 // origin is an origin line and the text after it.
-type origin struct{ line, text string }
+type origin struct {
+	line string
+	text Text
+}
 
 // statusBPM is a BPM that sets a status.
 type statusBPM struct {
@@ -95,8 +104,8 @@ func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 		return c.readAgain(m)
 	}
 	sets, series := c.statuses(groups), c.seriesOf(m)
-	before, have := c.runs.Get(series)
-	if !have || !before.text.Equal(m.Text) {
+	before := c.runs.Value(series)
+	if before.text != m.Text {
 		before = run{text: m.Text}
 	}
 	if m.isTimed() {
@@ -116,9 +125,9 @@ func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 
 // readAgain reports whether m repeats a text with the same read time.
 func (c *copyFinder) readAgain(m *Message) bool {
-	seen := c.reads.of(m.Text, m.Read.UnixMilli())
-	again := *seen
-	*seen = true
+	key := reading{m.Text, m.Read.UnixMilli()}
+	again := c.reads.Has(key)
+	c.reads.Set(key, struct{}{})
 	return again
 }
 
@@ -128,16 +137,12 @@ func (c *copyFinder) sentAgain(m *Message) bool {
 	if m.Origin == "" {
 		return false
 	}
-	key := origin{m.Origin, m.Text.String()}
-	first, have := c.origins[key]
-	if !have {
-		if c.origins == nil {
-			c.origins = make(map[origin]time.Time)
-		}
-		c.origins[key] = m.Received
-		return false
+	key := origin{m.Origin, m.Text}
+	if first, have := c.origins.Get(key); have {
+		return m.Received.Sub(first) > time.Minute
 	}
-	return m.Received.Sub(first) > time.Minute
+	c.origins.Set(key, m.Received)
+	return false
 }
 
 // loadedAgain reports whether m repeats a text that sets Loaded and was received within the window,
@@ -147,9 +152,8 @@ func (c *copyFinder) loadedAgain(m *Message, sets []Status) bool {
 	if !m.Kind.IsProcessing() || c.seriesOf(m).container != (Container{}) || !slices.ContainsFunc(sets, Status.Loaded) {
 		return false
 	}
-	last := c.loads.of(m.Text, 0)
-	before := *last
-	*last = m.Received
+	before := c.loads.Value(m.Text)
+	c.loads.Set(m.Text, m.Received)
 	latest := c.latest.Value(m.Airport)
 	return !before.IsZero() && m.Received.Sub(before) <= c.rules.Window && latest.sets == Offloaded
 }
@@ -178,59 +182,4 @@ func (c *copyFinder) setStatus(groups []*Message, sets []Status) {
 			c.latest.Set(m.Airport, statusBPM{m, status})
 		}
 	}
-}
-
-// textMap is a map with texts and times as keys. Like smallmap.Map it compares keys one by one
-// while they are few, since most texts have different lengths.
-type textMap[V any] struct {
-	list  []textEntry[V]
-	index map[textKey]int // index in list; nil while the list is short
-}
-
-type textEntry[V any] struct {
-	text  Text
-	at    int64
-	value V
-}
-
-type textKey struct {
-	text string
-	at   int64
-}
-
-// newTextMap returns a map with memory for n entries, or fewer if n is large.
-func newTextMap[V any](n int) textMap[V] {
-	return textMap[V]{list: make([]textEntry[V], 0, min(n, smallmap.MaxLinear+1))}
-}
-
-// of returns the value of a text and time. A new value is zero. The pointer is valid until the next
-// call.
-func (t *textMap[V]) of(text Text, at int64) *V {
-	if t.index != nil {
-		key := textKey{text.String(), at}
-		i, have := t.index[key]
-		if !have {
-			i = t.add(text, at)
-			t.index[key] = i
-		}
-		return &t.list[i].value
-	}
-	for i := range t.list {
-		if e := &t.list[i]; e.at == at && e.text.Equal(text) {
-			return &e.value
-		}
-	}
-	i := t.add(text, at)
-	if len(t.list) > smallmap.MaxLinear {
-		t.index = make(map[textKey]int, 2*smallmap.MaxLinear)
-		for i, e := range t.list {
-			t.index[textKey{e.text.String(), e.at}] = i
-		}
-	}
-	return &t.list[i].value
-}
-
-func (t *textMap[V]) add(text Text, at int64) int {
-	t.list = append(t.list, textEntry[V]{text: text, at: at})
-	return len(t.list) - 1
 }

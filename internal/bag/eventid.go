@@ -23,7 +23,7 @@ func EventID(plate Plate, m *Message) string {
 		text = binary.BigEndian.AppendUint64(text, uint64(position.Offset))
 	}
 	text = binary.BigEndian.AppendUint64(text, uint64(m.Group))
-	sum := sha256.Sum256(m.Text.Append(text))
+	sum := sha256.Sum256(append(text, m.Text.withLF()...))
 	var id [32]byte
 	hex.Encode(id[:], sum[:16])
 	return string(id[:])

@@ -133,7 +133,7 @@ func filedBefore(m *Message, before []*Message) bool {
 		if !n.Received.Equal(m.Received) {
 			return false
 		}
-		if n.Text.Equal(m.Text) {
+		if n.Text == m.Text {
 			return true
 		}
 	}

@@ -109,7 +109,7 @@ func (m *Message) compareReceipt(n *Message) int {
 	if c := m.Position.Compare(n.Position); c != 0 {
 		return c
 	}
-	if c := m.Text.Compare(n.Text); c != 0 {
+	if c := m.Text.compare(n.Text); c != 0 {
 		return c
 	}
 	return cmp.Or(strings.Compare(m.Raw, n.Raw), cmp.Compare(m.Group, n.Group))

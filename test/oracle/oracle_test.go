@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"bagtrail/internal/bag"
 	"bagtrail/parser"
 	"bagtrail/test/journey"
 	"bagtrail/test/oracle"
@@ -125,7 +124,7 @@ func show(messages []oracle.Input, q question) string {
 		if !m.Report {
 			var read parser.Message
 			read.Parse(m.Text, library)
-			text = bag.NewText(read.Canonical()).String()
+			text = strings.ReplaceAll(read.Canonical(), "\r\n", "\n")
 		}
 		fmt.Fprintf(&b, "  %s  %s\n", m.Received.Format(time.RFC3339Nano), strings.ReplaceAll(text, "\n", "  "))
 	}

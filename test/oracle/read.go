@@ -141,11 +141,7 @@ func (o *Oracle) read(in Input) *message {
 
 // canonical returns the text by which copies of a message are recognised.
 func canonical(m *parser.Message) string {
-	lines, returns := m.Canonical()
-	if returns {
-		return strings.ReplaceAll(lines, "\r\n", "\n")
-	}
-	return lines
+	return strings.ReplaceAll(m.Canonical(), "\r\n", "\n")
 }
 
 // linesOf returns the lines of a text without control characters, surrounding blanks and empty
