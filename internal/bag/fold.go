@@ -28,22 +28,6 @@ type Rules struct {
 // messages are all messages that name the plate, including delayed-bag reports. stowage are the
 // positionings of their Containers. Both may be in any order and may include copies.
 func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Message) ([]Bag, error) {
-	bags, err := r.FoldEvents(ctx, plate, messages, stowage)
-	if err != nil {
-		return nil, err
-	}
-	for i := range bags {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		r.setLegs(&bags[i])
-	}
-	return bags, nil
-}
-
-// FoldEvents is Fold without the legs: the bags have no Legs, PNRs and Surnames, and none is
-// Cancelled.
-func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []*Message) ([]Bag, error) {
 	var reports []*Message
 	texts := make([]*Message, 0, len(messages))
 	for _, m := range messages {
@@ -82,9 +66,8 @@ func (r Rules) FoldEvents(ctx context.Context, plate Plate, messages, stowage []
 		b := &bags[i]
 		slices.SortStableFunc(b.Events, func(x, y Event) int { return x.Message.compare(y.Message) })
 		b.Events = withPositionings(b.Events, positionings)
-	}
-	for i := range bags {
-		bags[i].describe()
+		b.describe()
+		r.setLegs(b)
 	}
 	slices.SortFunc(bags, func(a, b Bag) int { return Compare(&a, &b) })
 	if len(bags) > 1 {
@@ -253,12 +236,14 @@ func (b *Bag) findBy(current []*Message) {
 	for _, m := range current {
 		b.addNames(m, true, true)
 	}
-	byPNR, bySurname := len(b.PNRs) == 0, len(b.Surnames) == 0
-	if byPNR || bySurname {
-		for _, e := range b.Events {
-			if !e.Positioning {
-				b.addNames(e.Message, byPNR, bySurname)
-			}
+	b.addNamesOfEvents(len(b.PNRs) == 0, len(b.Surnames) == 0)
+}
+
+// addNamesOfEvents adds the names of all messages of the bag except positionings.
+func (b *Bag) addNamesOfEvents(byPNR, bySurname bool) {
+	for _, e := range b.Events {
+		if (byPNR || bySurname) && !e.Positioning {
+			b.addNames(e.Message, byPNR, bySurname)
 		}
 	}
 }

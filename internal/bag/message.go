@@ -150,6 +150,9 @@ func (m *Message) isNew() bool { return m.Kind.IsSource() && m.Change == parser.
 // namesPassenger reports whether m names a PNR or a surname.
 func (m *Message) namesPassenger() bool { return m.PNR != "" || FoldName(m.Surname) != "" }
 
+// isNamedBSM reports whether m is a BSM that names a passenger.
+func (m *Message) isNamedBSM() bool { return m.Kind.IsSource() && m.namesPassenger() }
+
 // reflightsItself reports whether m re-flights the bag on its own plate (rules §3, rush): it is a
 // BSM with .E/RUSH, not a DEL, it names no other plate, and the plate does not begin with 2.
 func (m *Message) reflightsItself(plate Plate) bool {

@@ -49,10 +49,7 @@ func (v *Viewer) Err() error {
 // Unknown, Rush, Cancelled, FirstDay and the loading statuses are those of the whole bag. The
 // result shares memory with b.
 func (v *Viewer) View(b *Bag) *Bag {
-	if v == nil {
-		return b
-	}
-	if v.allInScope(b) {
+	if v == nil || v.allInScope(b) {
 		return b
 	}
 	at := v.visibility(b)
@@ -99,15 +96,9 @@ func (b *Bag) redescribe() {
 	b.describe()
 	b.Unknown, b.Rush = whole.Unknown, whole.Rush
 	b.PNRs, b.Surnames = nil, nil
-	for i := range b.Events {
-		e := &b.Events[i]
-		if pnr := e.pnr(); slices.Contains(whole.PNRs, pnr) && !slices.Contains(b.PNRs, pnr) {
-			b.PNRs = append(b.PNRs, pnr)
-		}
-		if surname := e.surname(); slices.Contains(whole.Surnames, surname) && !slices.Contains(b.Surnames, surname) {
-			b.Surnames = append(b.Surnames, surname)
-		}
-	}
+	b.addNamesOfEvents(true, true)
+	b.PNRs = slices.DeleteFunc(b.PNRs, func(pnr string) bool { return !slices.Contains(whole.PNRs, pnr) })
+	b.Surnames = slices.DeleteFunc(b.Surnames, func(surname string) bool { return !slices.Contains(whole.Surnames, surname) })
 	type seat struct {
 		flight Flight
 		seat   string
@@ -197,7 +188,7 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 				continue
 			}
 			messages = append(messages, e.Message)
-			booked = booked || e.isNamedBSM()
+			booked = booked || e.Message.isNamedBSM()
 		}
 	}
 	if !booked {
@@ -209,7 +200,7 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 		parts = [][]*Message{append(messages, others...)}
 	}
 	for _, part := range parts {
-		if !slices.ContainsFunc(part, func(m *Message) bool { return (&Event{Message: m}).isNamedBSM() }) {
+		if !slices.ContainsFunc(part, (*Message).isNamedBSM) {
 			continue
 		}
 		for _, m := range part {
@@ -225,11 +216,6 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	return withheld
 }
 
-// isNamedBSM reports whether the message is a BSM that names a passenger.
-func (e *Event) isNamedBSM() bool {
-	return e.Message.Kind.IsSource() && (e.pnr() != "" || e.surname() != "")
-}
-
 // founder returns the index of the event whose message is the founder of the bag: the message that
 // was received first, among those that name a passenger or, if none does, among all. A report or a
 // positioning is never the founder. founder returns -1 if there is none.
@@ -240,7 +226,7 @@ func (b *Bag) founder() int {
 		if e.Message.IsReport() || e.Positioning {
 			continue
 		}
-		names := e.pnr() != "" || e.surname() != ""
+		names := e.Message.namesPassenger()
 		if found < 0 || names && !named || names == named && e.Message.compareReceipt(b.Events[found].Message) < 0 {
 			found, named = i, names
 		}
@@ -267,13 +253,4 @@ func (e *Event) pnr() string {
 		return ""
 	}
 	return strings.ToUpper(e.Message.PNR)
-}
-
-// surname returns the surname that the message gives to the bag, as FoldName returns it, or "". A
-// positioning gives none.
-func (e *Event) surname() string {
-	if e.Positioning {
-		return ""
-	}
-	return FoldName(e.Message.Surname)
 }

@@ -36,7 +36,7 @@ func (m Maker) Events(ctx context.Context, f bag.Filing) ([]Event, error) {
 	rules := bag.Rules{SamePlace: m.airports.SamePlace}
 	stored := []bag.Stored{{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}}
 	for _, entry := range f.Entries {
-		bags, err := rules.FoldEvents(ctx, entry.Plate, m.enricher.Messages(entry.Plate, stored), nil)
+		bags, err := rules.Fold(ctx, entry.Plate, m.enricher.Messages(entry.Plate, stored), nil)
 		if err != nil {
 			return nil, err
 		}
