@@ -44,17 +44,9 @@ func IsPNR(s string) bool {
 		return false
 	}
 	for i := range len(s) {
-		if !letterOrDigit[s[i]] {
+		if c := s[i]; !isDigit(c) && !isCapital(c&^0x20) { // c as a capital, if it is a letter
 			return false
 		}
 	}
 	return true
 }
-
-var letterOrDigit = func() (is [256]bool) {
-	for i := range is {
-		c := byte(i)
-		is[i] = isDigit(c) || isCapital(c&^0x20) // c as a capital, if it is a letter
-	}
-	return is
-}()

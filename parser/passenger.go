@@ -56,9 +56,6 @@ func endsWithName(s string) bool {
 }
 
 func hasTwoLetters(s string) bool {
-	if len(s) > 1 && isCapital(s[0]) && isCapital(s[1]) {
-		return true
-	}
 	found := 0
 	for _, r := range s {
 		if unicode.IsLetter(r) {
