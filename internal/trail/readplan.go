@@ -69,9 +69,12 @@ func (p *readPlan) of(plate bag.Plate) (state *plateState, folds bool) {
 			return nil, false
 		}
 	}
-	switch {
-	case !p.listing.IsZero():
-		p.wantRushBags(plate, state)
+	switch listing := !p.listing.IsZero(); {
+	case listing && state.listed != nil:
+		p.wantRushBagsOf(state.listed)
+	case listing:
+		p.wantRushPlatesOf(plate)
+		p.wantRushPlatesOfPNRs(state)
 	case p.tracing:
 		p.wantRushPlatesOfPNRs(state)
 	}
@@ -88,17 +91,6 @@ func (p *readPlan) of(plate bag.Plate) (state *plateState, folds bool) {
 	return state, true
 }
 
-// wantRushBags adds to the plan the rush plates under which the bags of a plate may have been
-// re-flighted.
-func (p *readPlan) wantRushBags(plate bag.Plate, state *plateState) {
-	if state.listed != nil {
-		p.wantRushBagsOf(state.listed)
-		return
-	}
-	p.wantRushPlatesOf(plate)
-	p.wantRushPlatesOfPNRs(state)
-}
-
 // wantRushPlatesOfPNRs adds to the plan the rush plates that were filed under the PNRs of a plate.
 func (p *readPlan) wantRushPlatesOfPNRs(state *plateState) {
 	for _, m := range state.messages {
@@ -106,7 +98,8 @@ func (p *readPlan) wantRushPlatesOfPNRs(state *plateState) {
 	}
 }
 
-// wantRushBagsOf is wantRushBags for the entry of a list.
+// wantRushBagsOf adds to the plan the rush plates under which the bags of a list's entry may have been
+// re-flighted.
 func (p *readPlan) wantRushBagsOf(o *listedPlate) {
 	if !o.mayBeDelayed(p.at) {
 		return
