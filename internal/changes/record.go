@@ -125,18 +125,10 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 	for i := range records {
 		c := &told[i]
 		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
-		for _, shorter := range []struct {
-			bare bool
-			text string
-		}{
-			{false, "a change is too large for the topic of changes: publishing it without its bags"},
-			{true, "a change is too large for the topic of changes: publishing it without its bags, PNRs and flights"},
-		} {
-			if !errors.Is(err, kafka.ErrTooLarge) {
-				break
-			}
-			o.log.Warn(shorter.text, zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)))
-			c.state, c.bare = nil, shorter.bare
+		for without := "its bags"; errors.Is(err, kafka.ErrTooLarge) && !c.bare; without = "its bags, PNRs and flights" {
+			o.log.Warn("a change is too large for the topic of changes: publishing it without "+without,
+				zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)))
+			c.state, c.bare = nil, c.state == nil
 			records[i] = o.document(c, now)
 			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		}
