@@ -138,10 +138,6 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	if len(legs) < 2 {
 		return
 	}
-	if !shareDays(legs) {
-		slices.SortFunc(legs, func(a, b Leg) int { return cmp.Compare(a.Day, b.Day) })
-		return
-	}
 	var named smallmap.Map[Flight, []element]
 	count := 0
 	add := func(l Leg) {
@@ -185,22 +181,6 @@ type element struct {
 
 func (r Rules) sameDeparture(a, b string) bool {
 	return a == b || a != "" && b != "" && r.SamePlace(a, b)
-}
-
-// shareDays reports whether two legs have the same day. If there are many legs, it always returns
-// true.
-func shareDays(legs []Leg) bool {
-	if len(legs) > smallmap.MaxLinear {
-		return true
-	}
-	for i := range legs {
-		for j := range i {
-			if legs[i].Day == legs[j].Day {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // chainLengths returns how many legs of its day each leg follows, at most longestChain.
