@@ -270,7 +270,7 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 			whole.from = whole.from && least.all(b, l.From)
 			whole.to = whole.to && least.all(b, l.To)
 			l.Flight, l.SetBy = least.flight, nil
-			copyTogether(&l.Carrier, &l.From, &l.To, &l.Seat)
+			clone(&l.Carrier, &l.From, &l.To, &l.Seat)
 			legs = append(legs, l)
 		}
 	}
@@ -278,7 +278,7 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 		return
 	}
 	short := listedBag{rush: b.Rush, whole: whole, pnr: b.PNR, surname: b.Surname, givenName: b.GivenName, legs: legs, changed: changed}
-	copyTogether(&short.pnr, &short.surname, &short.givenName)
+	clone(&short.pnr, &short.surname, &short.givenName)
 	for _, pnr := range b.PNRs {
 		short.pnrs = append(short.pnrs, strings.Clone(pnr))
 	}
@@ -350,24 +350,14 @@ func (s *session) mayBeReflighted(o *listedPlate) bool {
 func cloneContainers(containers []bag.Container) []bag.Container {
 	own := slices.Clone(containers)
 	for i := range own {
-		copyTogether(&own[i].Flight.Airline, &own[i].Flight.Number, &own[i].Device)
+		clone(&own[i].Flight.Airline, &own[i].Flight.Number, &own[i].Device)
 	}
 	return own
 }
 
-// copyTogether replaces texts by copies that share one allocation.
-func copyTogether(texts ...*string) {
-	size := 0
+// clone replaces texts by copies that share no memory with messages.
+func clone(texts ...*string) {
 	for _, t := range texts {
-		size += len(*t)
-	}
-	var b strings.Builder
-	b.Grow(size)
-	for _, t := range texts {
-		b.WriteString(*t)
-	}
-	all := b.String()
-	for _, t := range texts {
-		*t, all = all[:len(*t)], all[len(*t):]
+		*t = strings.Clone(*t)
 	}
 }
