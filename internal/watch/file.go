@@ -7,15 +7,10 @@
 package watch
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"os"
-	"time"
 )
-
-// Interval is the recommended time between ticks. A change is in force after two of them.
-const Interval = time.Second
 
 // File is a file that is checked for changes. It is for use by one goroutine.
 type File struct {
@@ -77,26 +72,6 @@ func (f *File) check() (content []byte, changed bool, err error) {
 	changed = digest != f.digest
 	f.digest = digest
 	return content, changed, nil
-}
-
-// Run checks the file at every tick until ctx ends. It calls use with changed content. For each
-// change it calls report with the result of use, and once with the error if the file cannot be
-// read.
-func (f *File) Run(ctx context.Context, ticks <-chan time.Time, use func(content []byte) error, report func(error)) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-		}
-		content, changed, err := f.Check()
-		if changed {
-			err = use(content)
-		}
-		if changed || err != nil {
-			report(err)
-		}
-	}
 }
 
 func same(a, b os.FileInfo) bool {

@@ -127,34 +127,39 @@ func TestAFileThatIsNotThereCannotBeOpened(t *testing.T) {
 	}
 }
 
-func TestRunReportsTheResultOfEachChange(t *testing.T) {
-	path, file := open(t, "one")
+func TestWatchReportsTheResultOfEachChange(t *testing.T) {
+	bad := errors.New("bad")
+	path := filepath.Join(t.TempDir(), "file")
+	put(t, path, "one", 0)
+	value, err := watch.NewValue(path, func(content []byte, _ *string) (*string, error) {
+		if text := string(content); text != "bad" {
+			return &text, nil
+		}
+		return nil, bad
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, stop := context.WithCancel(t.Context())
 	ticks, reports, ended := make(chan time.Time), make(chan error, 1), make(chan struct{})
-	bad := errors.New("bad")
 	go func() {
 		defer close(ended)
-		file.Run(ctx, ticks, func(content []byte) error {
-			if string(content) == "bad" {
-				return bad
-			}
-			return nil
-		}, func(err error) { reports <- err })
+		value.Watch(ctx, ticks, func(err error) { reports <- err })
 	}()
 	tick := func() { ticks <- time.Time{} }
 
 	put(t, path, "bad", 1)
 	tick()
 	tick()
-	if err := <-reports; !errors.Is(err, bad) {
-		t.Errorf("report %v", err)
+	if err := <-reports; !errors.Is(err, bad) || *value.Load() != "one" {
+		t.Errorf("report %v, value %q", err, *value.Load())
 	}
 	tick() // the bad content is not reported again
 	put(t, path, "two", 2)
 	tick()
 	tick()
-	if err := <-reports; err != nil {
-		t.Errorf("report %v", err)
+	if err := <-reports; err != nil || *value.Load() != "two" {
+		t.Errorf("report %v, value %q", err, *value.Load())
 	}
 	stop()
 	<-ended

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// Interval is the recommended time between ticks. A change is in force after two of them.
+const Interval = time.Second
+
 // Value is a value parsed from a file, which is parsed again when the file changes. It is safe for
 // concurrent use.
 type Value[T any] struct {
@@ -47,7 +50,20 @@ func (v *Value[T]) Watch(ctx context.Context, ticks <-chan time.Time, report fun
 		<-ctx.Done()
 		return
 	}
-	v.file.Run(ctx, ticks, v.update, report)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		}
+		content, changed, err := v.file.Check()
+		if changed {
+			err = v.update(content)
+		}
+		if changed || err != nil {
+			report(err)
+		}
+	}
 }
 
 func (v *Value[T]) update(content []byte) error {
