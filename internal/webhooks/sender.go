@@ -185,18 +185,16 @@ const longFold = 500 * time.Millisecond
 // fold returns the next batch. A webhook that is late takes a place in catchingUp first, so that it
 // does not hold up those that are told what is new.
 func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor) (changefeed.Batch, error) {
-	places := []chan struct{}{s.folding}
 	if s.late {
-		places = []chan struct{}{s.catchingUp, s.folding}
-	}
-	for _, place := range places {
-		select {
-		case place <- struct{}{}:
-			defer func() { <-place }()
-		case <-ctx.Done():
-			return changefeed.Batch{}, ctx.Err()
+		if err := s.catchingUp.Acquire(ctx, 1); err != nil {
+			return changefeed.Batch{}, err
 		}
+		defer s.catchingUp.Release(1)
 	}
+	if err := s.folding.Acquire(ctx, 1); err != nil {
+		return changefeed.Batch{}, err
+	}
+	defer s.folding.Release(1)
 	ctx, question := s.memory.Ask(ctx)
 	defer question.End()
 	began := s.conf.Now()

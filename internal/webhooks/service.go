@@ -14,26 +14,13 @@ import (
 // undoLimit is how long the service tries to delete a webhook whose creation failed.
 const undoLimit = time.Minute
 
-// lock waits until no other call changes a definition, or ctx ends: while Kafka hangs, each takes as long
-// as its context.
-func (s *Service) lock(ctx context.Context) error {
-	select {
-	case s.writing <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (s *Service) unlock() { <-s.writing }
-
 // Create makes a webhook for the customer of a key. The webhook starts with the next change. The
 // error is ErrMost if the customer has as many webhooks as allowed.
 func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, description string) (Webhook, Secret, error) {
-	if err := s.lock(ctx); err != nil {
+	if err := s.writing.Acquire(ctx, 1); err != nil {
 		return Webhook{}, "", err
 	}
-	defer s.unlock()
+	defer s.writing.Release(1)
 	if err := s.table.catchUp(ctx); err != nil {
 		return Webhook{}, "", err
 	}
@@ -98,10 +85,10 @@ func (s *Service) Get(ctx context.Context, customer, id string) (w Webhook, ok b
 
 // Change changes a webhook. ok is false if the customer has no webhook with that id.
 func (s *Service) Change(ctx context.Context, customer, id string, change func(*Definition)) (w Webhook, ok bool, err error) {
-	if err := s.lock(ctx); err != nil {
+	if err := s.writing.Acquire(ctx, 1); err != nil {
 		return Webhook{}, false, err
 	}
-	defer s.unlock()
+	defer s.writing.Release(1)
 	if w, ok, err = s.Get(ctx, customer, id); !ok || err != nil {
 		return Webhook{}, ok, err
 	}
@@ -118,10 +105,10 @@ func (s *Service) Change(ctx context.Context, customer, id string, change func(*
 
 // Delete deletes a webhook. ok is false if the customer has no webhook with that id.
 func (s *Service) Delete(ctx context.Context, customer, id string) (ok bool, err error) {
-	if err := s.lock(ctx); err != nil {
+	if err := s.writing.Acquire(ctx, 1); err != nil {
 		return false, err
 	}
-	defer s.unlock()
+	defer s.writing.Release(1)
 	if _, ok, err = s.Get(ctx, customer, id); !ok || err != nil {
 		return ok, err
 	}

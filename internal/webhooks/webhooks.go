@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"go.uber.org/zap"
+	"golang.org/x/sync/semaphore"
 
 	"bagtrail/enricher/airline"
 	"bagtrail/internal/apikey"
@@ -142,10 +143,11 @@ type Service struct {
 	conf     Config
 	table    *Table
 	consumer *kafka.Consumer
-	writing  chan struct{} // has an element while this process changes a definition
-	// folding has an element for each sender that is folding a batch, catchingUp one for each of these
-	// that is late.
-	folding, catchingUp chan struct{}
+	// writing is held while this process changes a definition. A caller waits for it as long as its
+	// context: while Kafka hangs, each change takes that long.
+	writing *semaphore.Weighted
+	// folding is held by each sender that is folding a batch, catchingUp by each of these that is late.
+	folding, catchingUp *semaphore.Weighted
 	memory              *budget.Bytes // for the data from which batches are made
 }
 
@@ -160,8 +162,8 @@ const (
 func New(conf Config) *Service {
 	conf.Client = cmp.Or(conf.Client, conf.Guard.Client())
 	s := &Service{
-		conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), writing: make(chan struct{}, 1),
-		folding: make(chan struct{}, foldsAtOnce), catchingUp: make(chan struct{}, lateFolds),
+		conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), writing: semaphore.NewWeighted(1),
+		folding: semaphore.NewWeighted(foldsAtOnce), catchingUp: semaphore.NewWeighted(lateFolds),
 		memory: budget.New(conf.FoldBytes, collector.Thrift),
 	}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
