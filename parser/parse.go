@@ -59,6 +59,9 @@ var readers = [26]func(*Message, line){
 	'R' - 'A': (*Message).readAirlineData,
 }
 
+// firstOfGroup is the set of elements of which the first of a group counts. The others are not read.
+const firstOfGroup = letters(1<<('S'-'A') | 1<<('P'-'A') | 1<<('L'-'A') | 1<<('Y'-'A') | 1<<('M'-'A'))
+
 // Parse reads text, of less than 4 GiB, into m, overwriting what m held. It keeps views of text.
 func (m *Message) Parse(text string, ref Reference) {
 	m.reset(ref)
@@ -157,12 +160,13 @@ func (m *Message) readVersionOnly() {
 func (m *Message) readElement(e line) {
 	s := &m.scratch
 	letter := e.text[1] - 'A'
-	if read := readers[letter]; read != nil {
+	element := letters(1) << letter
+	if read := readers[letter]; read != nil && element&firstOfGroup&s.own == 0 {
 		read(m, e)
 	}
-	s.seen |= 1 << letter
-	s.own |= 1 << letter
-	s.sinceTag |= 1 << letter
+	s.seen |= element
+	s.own |= element
+	s.sinceTag |= element
 }
 
 // judgeMissing is phase B of rules §1. It runs after phase C, since some requirements depend on

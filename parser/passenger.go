@@ -8,9 +8,6 @@ import (
 // readPassenger reads .P: an optional count glued to the surname, then the given name with the
 // title glued to it. The first .P of a group counts.
 func (m *Message) readPassenger(e line) {
-	if m.scratch.own.has('P') {
-		return
-	}
 	g := m.group()
 	g.Surname = withoutCount(m.field(e, 1))
 	g.GivenName = withoutTitle(m.field(e, 2))
@@ -61,15 +58,15 @@ func hasTwoLetters(s string) bool {
 		if unicode.IsLetter(r) {
 			found++
 		}
+		if found == 2 {
+			return true
+		}
 	}
-	return found >= 2
+	return false
 }
 
 // readPNR reads .L. The first .L of a group counts.
 func (m *Message) readPNR(e line) {
-	if m.scratch.own.has('L') {
-		return
-	}
 	if pnr := m.field(e, 1); IsPNR(pnr) {
 		m.group().PNR = pnr
 	}
@@ -77,8 +74,5 @@ func (m *Message) readPNR(e line) {
 
 // readFrequentFlyer reads .Y. The first .Y of a group counts.
 func (m *Message) readFrequentFlyer(e line) {
-	if m.scratch.own.has('Y') {
-		return
-	}
 	m.group().FrequentFlyer = m.field(e, 1)
 }

@@ -11,9 +11,6 @@ func (m *Message) readException(e line) {
 
 // readUniqueID reads .M, whose first field is a licence plate. The first .M of a group counts.
 func (m *Message) readUniqueID(e line) {
-	if m.scratch.own.has('M') {
-		return
-	}
 	if plate := m.field(e, 1); len(plate) == plateDigits && isDigits(plate) {
 		m.group().UniqueID = plate
 	}
