@@ -1,6 +1,7 @@
 package bag
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -107,15 +108,7 @@ func (b *Bag) Names(day Day) bool {
 			}
 		}
 	}
-	if flights {
-		return false
-	}
-	for _, e := range b.Events {
-		if e.Message.LocalDay == day {
-			return true
-		}
-	}
-	return false
+	return !flights && slices.ContainsFunc(b.Events, func(e Event) bool { return e.Message.LocalDay == day })
 }
 
 // DepartsOn reports whether the bag has a living leg that departs on the day.
@@ -196,17 +189,12 @@ func (b *Bag) leaveBehindOwn(legs []Leg) {
 }
 
 // FirstReflight returns the message of the first REFLIGHTED event; nil if there is none.
-func (b *Bag) FirstReflight() *Message {
-	for _, e := range b.Events {
-		if e.Code == EventReflighted {
-			return e.Message
-		}
-	}
-	return nil
-}
+func (b *Bag) FirstReflight() *Message { return firstReflight(slices.All(b.Events)) }
 
-func (b *Bag) lastReflight() *Message {
-	for _, e := range slices.Backward(b.Events) {
+func (b *Bag) lastReflight() *Message { return firstReflight(slices.Backward(b.Events)) }
+
+func firstReflight(events iter.Seq2[int, Event]) *Message {
+	for _, e := range events {
 		if e.Code == EventReflighted {
 			return e.Message
 		}

@@ -29,9 +29,6 @@ func containerSeries(m *Message) series {
 // several copies it keeps the first (rules §3, duplicates). The messages are those of one plate, or
 // container positionings. seriesOf returns the series of a message.
 func (r Rules) withoutCopies(ctx context.Context, messages []*Message, seriesOf func(*Message) series) ([]*Message, error) {
-	if len(messages) < 2 {
-		return messages, nil
-	}
 	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, (*Message).compareReceipt)
 	seen := copyFinder{rules: r, seriesOf: seriesOf}

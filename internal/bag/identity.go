@@ -16,9 +16,6 @@ const journeyGap = 3
 // identities divides the messages of a plate into bags (rules §3, which bag a message is about).
 // The messages of each bag are in the order of events. A message may belong to several bags.
 func identities(ctx context.Context, plate Plate, messages []*Message) ([][]*Message, error) {
-	if len(messages) == 1 {
-		return [][]*Message{messages}, nil
-	}
 	var bags [][]*Message
 	for _, journey := range journeys(spans(plate, messages)) {
 		some, err := passengers(ctx, journey)
