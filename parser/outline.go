@@ -153,18 +153,11 @@ func (o *outline) lineFrom(i int) line {
 }
 
 // lastLine returns the last line, or the zero line.
-func (o *outline) lastLine() line {
-	text := o.text
-	to := len(text)
-	for to > 0 && (blank(text[to-1]) || lineEnd(text[to-1])) {
-		to--
+func (o *outline) lastLine() (last line) {
+	for l := o.lineFrom(0); l.text != ""; l = o.lineFrom(l.at + len(l.text)) {
+		last = l
 	}
-	from := to
-	for from > 0 && !lineEnd(text[from-1]) {
-		from--
-	}
-	from, to = trimmed(text, from, to)
-	return line{at: from, text: text[from:to]}
+	return last
 }
 
 // stray returns the first line that cannot be part of the message, or the zero line: a line after
