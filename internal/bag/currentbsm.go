@@ -115,23 +115,13 @@ func (c *currentBSMs) deletes(m *Message, d direction, before *Message) bool {
 	if d.arriving || c.slots[c.own.Value(d)].hadBSM {
 		return false
 	}
-	for _, leg := range c.onwardFrom(m.Airport) {
-		if leg.Flight == m.Outbound.Flight {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.onwardFrom(m.Airport), func(l Leg) bool { return l.Flight == m.Outbound.Flight })
 }
 
 // decidesExit reports whether the BSMs of the airport alone say which leg leads out of it, because
 // it had a BSM, or a DEL counts there.
 func (c *currentBSMs) decidesExit(airport string) bool {
-	for _, i := range c.at(direction{airport: airport}) {
-		if c.slots[i].last != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.at(direction{airport: airport}), func(i int) bool { return c.slots[i].last != nil })
 }
 
 // latestFirst returns the current BSMs, the latest first. A BSM may be current in the slots of several

@@ -29,22 +29,16 @@ func Containers(messages []*Message) []Container {
 // for among those of one airport and container: a message with several groups may be a copy for one
 // container and none for another (rules §2).
 func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message, error) {
-	var of []series
-	var by smallmap.Map[series, []*Message]
+	by := make(map[series][]*Message)
 	for _, p := range stowage {
-		if !r.departs(p) { // it positions nothing (rules §2)
-			continue
+		if r.departs(p) { // otherwise it positions nothing (rules §2)
+			key := containerSeries(p)
+			by[key] = append(by[key], p)
 		}
-		key := containerSeries(p)
-		same, have := by.Get(key)
-		if !have {
-			of = append(of, key)
-		}
-		by.Set(key, append(same, p))
 	}
 	all := make([]*Message, 0, len(stowage))
-	for _, key := range of {
-		events, err := r.withoutCopies(ctx, by.Value(key), containerSeries)
+	for _, same := range by {
+		events, err := r.withoutCopies(ctx, same, containerSeries)
 		if err != nil {
 			return nil, err
 		}
