@@ -7,6 +7,7 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/cache"
 	"bagtrail/internal/changes"
 )
 
@@ -22,13 +23,9 @@ type subject struct {
 // shared holds changes that were folded lately for streams. A published change wakes all streams
 // that may tell it at about the same time: one of them folds it, and the others wait. The zero
 // value is ready for use.
-//
-// It has two generations. When the young one is full, it replaces the old one.
 type shared struct {
-	mutex  sync.Mutex
-	young  map[subject]*entry
-	old    map[subject]*entry
-	weight int // of the young generation
+	mutex   sync.Mutex
+	entries *cache.Cache[subject, *entry] // nil at first
 }
 
 // entry is the change of a subject that is folded, or is being folded.
@@ -40,7 +37,7 @@ type entry struct {
 
 // The limits of shared, in bytes.
 const (
-	maxShared = 1 << 20   // of a generation
+	maxShared = 1 << 20   // of a generation of the cache
 	maxEntry  = 128 << 10 // of an entry; larger ones are not kept
 )
 
@@ -78,17 +75,14 @@ func (s *shared) get(ctx context.Context, subjects []subject, fold func(places [
 func (s *shared) claim(subjects []subject, entries []*entry, open []int) (mine []int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.young == nil {
-		s.young = make(map[subject]*entry)
+	if s.entries == nil {
+		s.entries = cache.New[subject, *entry](maxShared)
 	}
 	for _, i := range open {
-		e := s.young[subjects[i]]
-		if e == nil {
-			e = s.old[subjects[i]]
-		}
-		if e == nil {
+		e, have := s.entries.Get(subjects[i])
+		if !have {
 			e = &entry{done: make(chan struct{})}
-			s.young[subjects[i]] = e
+			s.entries.Put(subjects[i], e, 0)
 			mine = append(mine, i)
 		}
 		entries[i] = e
@@ -101,32 +95,19 @@ func (s *shared) claim(subjects []subject, entries []*entry, open []int) (mine [
 func (s *shared) fold(subjects []subject, entries []*entry, mine []int, fold func(places []int) ([]folded, error)) (err error) {
 	var list []folded
 	defer func() {
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
 		for n, i := range mine {
 			e := entries[i]
 			if e.failed = err != nil || n >= len(list); !e.failed {
 				e.folded = list[n]
 			}
+			if e.failed || e.weight > maxEntry {
+				s.entries.Remove(subjects[i])
+			} else {
+				s.entries.Put(subjects[i], e, e.weight)
+			}
 			close(e.done)
-			s.keep(subjects[i], e)
 		}
 	}()
 	list, err = fold(mine)
 	return err
-}
-
-// keep counts the weight of an entry. If it has failed, or weighs too much, it is removed.
-func (s *shared) keep(of subject, e *entry) {
-	if e.failed || e.weight > maxEntry {
-		for _, generation := range []map[subject]*entry{s.young, s.old} {
-			if generation[of] == e {
-				delete(generation, of)
-			}
-		}
-		return
-	}
-	if s.weight += e.weight; s.weight > maxShared {
-		s.old, s.young, s.weight = s.young, make(map[subject]*entry), 0
-	}
 }

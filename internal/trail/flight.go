@@ -65,7 +65,7 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 // list returns the list of a flight. The legs at one end whose bags were re-flighted are Delayed.
 func (r *Reader) list(ctx context.Context, at end, f bag.Flight) (list, error) {
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // the cache must not hold the request
-	before, _ := r.lists.get(f)
+	before, _ := r.lists.Get(f)
 	s := r.newSession()
 	s.caching, s.listing = cacheNone, f // a list needs no messages later
 	s.at, s.skipVersions = at, true     // reading versions first could take one more round trip
@@ -73,7 +73,7 @@ func (r *Reader) list(ctx context.Context, at end, f bag.Flight) (list, error) {
 	if err != nil {
 		return list{}, err
 	}
-	r.lists.put(f, made, made.weight())
+	r.lists.Put(f, made, made.weight())
 	return s.withReflights(ctx, f, made)
 }
 

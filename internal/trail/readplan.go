@@ -130,7 +130,7 @@ func (p *readPlan) wantRushPlatesUnder(pnr string) {
 // messages of the plate to the plan or, if there is a cached state, first the versions that tell
 // whether it is current.
 func (p *readPlan) cached(plate bag.Plate) *plateState {
-	before, have := p.reader.plates.get(plate)
+	before, have := p.reader.plates.Get(plate)
 	version, known := p.trailVersions.Get(plate)
 	switch {
 	case have && known && before.version == version:

@@ -115,7 +115,7 @@ const messagesAtOnce = 512
 // and makes the bags if the positionings of their containers are there. For a list it then keeps
 // only the entry of the list, so that a large list takes little memory.
 func (s *session) stateOf(ctx context.Context, plate bag.Plate, held Held) (*plateState, error) {
-	if before, have := s.reader.plates.get(plate); have && before.version == held.Version {
+	if before, have := s.reader.plates.Get(plate); have && before.version == held.Version {
 		return before, nil
 	}
 	stored, whole := held.Messages()
@@ -154,13 +154,13 @@ func (s *session) addStowage(c bag.Container, held Held) {
 	}
 	messages := s.reader.enricher.Positionings(c, stored)
 	s.stowage.Set(c, messages)
-	s.reader.stowage.put(cloneContainers([]bag.Container{c})[0], containerState{held.Version, messages}, 1+weightOf(messages))
+	s.reader.stowage.Put(cloneContainers([]bag.Container{c})[0], containerState{held.Version, messages}, 1+weightOf(messages))
 }
 
 // recallStowage takes the positionings of a container from the cache. It returns false if the session
 // does not know their version, or the cache does not have that version.
 func (s *session) recallStowage(c bag.Container) bool {
-	before, have := s.reader.stowage.get(c)
+	before, have := s.reader.stowage.Get(c)
 	if version, known := s.stowageVersions.Get(c); !have || !known || before.version != version {
 		return false
 	}
@@ -206,9 +206,9 @@ func (s *session) add(plate bag.Plate, state *plateState) {
 // noteHistory notes that the history of a plate is asked for, and reports whether it was asked for
 // lately. A plate that is asked for once is not worth caching.
 func (r *Reader) noteHistory(plate bag.Plate) bool {
-	_, asked := r.recent.get(plate)
+	_, asked := r.recent.Get(plate)
 	if !asked {
-		r.recent.put(plate, struct{}{}, 1)
+		r.recent.Put(plate, struct{}{}, 1)
 	}
 	return asked
 }
@@ -219,7 +219,7 @@ const maxCachedOfPlate = cachedMessages / 10
 // remember caches the state of a plate.
 func (r *Reader) remember(plate bag.Plate, state *plateState) {
 	if !state.transient && len(state.messages) <= maxCachedOfPlate {
-		r.plates.put(plate, state, weightOf(state.messages))
+		r.plates.Put(plate, state, weightOf(state.messages))
 	}
 }
 

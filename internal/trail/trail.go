@@ -10,6 +10,7 @@ import (
 	"bagtrail/enricher"
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/cache"
 )
 
 // Index returns filed messages.
@@ -95,21 +96,24 @@ type Reader struct {
 	index    Index
 	enricher *enricher.Enricher
 	settings Settings
-	plates   *cache[bag.Plate, *plateState]
-	stowage  *cache[bag.Container, containerState]
-	lists    *cache[bag.Flight, list]
-	recent   *cache[bag.Plate, struct{}] // the plates whose history was asked for
-	sight    bag.Sight                   // of the asker; nil sees everything
-	caching  caching                     // which of the plates that are read are cached
+
+	// The states in the caches hold the versions of the messages from which they were made. They are
+	// compared with those in the index.
+	plates  *cache.Cache[bag.Plate, *plateState]
+	stowage *cache.Cache[bag.Container, containerState]
+	lists   *cache.Cache[bag.Flight, list]
+	recent  *cache.Cache[bag.Plate, struct{}] // the plates whose history was asked for
+	sight   bag.Sight                         // of the asker; nil sees everything
+	caching caching                           // which of the plates that are read are cached
 }
 
 // New returns a Reader over the index.
 func New(index Index, enricher *enricher.Enricher, settings Settings) *Reader {
 	return &Reader{index: index, enricher: enricher, settings: settings,
-		plates:  newCache[bag.Plate, *plateState](cachedMessages),
-		stowage: newCache[bag.Container, containerState](cachedPositionings),
-		lists:   newCache[bag.Flight, list](cachedLists),
-		recent:  newCache[bag.Plate, struct{}](recentPlates),
+		plates:  cache.New[bag.Plate, *plateState](cachedMessages),
+		stowage: cache.New[bag.Container, containerState](cachedPositionings),
+		lists:   cache.New[bag.Flight, list](cachedLists),
+		recent:  cache.New[bag.Plate, struct{}](recentPlates),
 	}
 }
 

@@ -37,6 +37,7 @@ var rings = []struct {
 	{"parser", text},
 	{"internal/bag", text},
 	{"internal/budget", text},
+	{"internal/cache", text},
 	{"internal/collector", text},
 	{"internal/excerpt", text},
 	{"internal/smallmap", text},
