@@ -3,7 +3,6 @@ package parser
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -26,21 +25,15 @@ const longestQuote = 40
 // Description returns a sentence that names the line, the element, and what was found there. It has
 // printable characters only, whatever the message holds.
 func (d Diagnostic) Description() string {
-	var b strings.Builder
 	definition, _ := d.Code.Definition()
-	b.WriteString(definition.Text)
-	fmt.Fprintf(&b, " (line %d", d.Line)
+	element, found := "", ""
 	if d.Element != "" {
-		b.WriteString(", element " + d.Element)
+		element = ", element " + d.Element
 	}
-	b.WriteString(")")
 	if d.Value != "" {
-		b.WriteString(": found " + quote(d.Value) + ",")
-	} else {
-		b.WriteString(":")
+		found = " found " + quote(d.Value) + ","
 	}
-	b.WriteString(" expected " + d.Expected + ".")
-	return b.String()
+	return fmt.Sprintf("%s (line %d%s):%s expected %s.", definition.Text, d.Line, element, found, d.Expected)
 }
 
 // quote returns s in quotation marks, cut if it is long, with escapes for what is not printable.
