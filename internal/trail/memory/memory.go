@@ -28,20 +28,7 @@ type Index struct {
 }
 
 // New returns an empty index.
-func New() *Index {
-	return &Index{
-		seed:     maphash.MakeSeed(),
-		trails:   make(map[bag.Plate][]bag.Stored),
-		stowage:  make(map[bag.Container][]bag.Stored),
-		named:    make(map[bag.Named][]bag.Plate),
-		contents: make(map[bag.Container][]bag.Plate),
-		flights:  make(map[bag.Flight][]bag.Plate),
-		airports: make(map[bag.AirportDay][]bag.Flight),
-		pnrs:     make(map[string][]bag.Plate),
-		rush:     make(map[bag.Plate][]bag.Plate),
-		rushPNRs: make(map[string][]bag.Plate),
-	}
-}
+func New() *Index { return &Index{seed: maphash.MakeSeed()} }
 
 // File files messages. fresh reports for each whether it was not there before.
 func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err error) {
@@ -51,44 +38,47 @@ func (x *Index) File(_ context.Context, filings []bag.Filing) (fresh []bool, err
 	for i, f := range filings {
 		stored := bag.Stored{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}
 		for _, e := range f.Entries {
-			fresh[i] = put(x.trails, e.Plate, stored) || fresh[i]
+			fresh[i] = put(&x.trails, e.Plate, stored) || fresh[i]
 			for _, flight := range e.Flights {
-				put(x.flights, flight, e.Plate)
+				put(&x.flights, flight, e.Plate)
 				for _, surname := range e.Surnames {
-					put(x.named, bag.Named{Flight: flight, Surname: surname}, e.Plate)
+					put(&x.named, bag.Named{Flight: flight, Surname: surname}, e.Plate)
 				}
 			}
 			for _, end := range e.Ends {
-				put(x.airports, end.AirportDay(), end.Flight)
+				put(&x.airports, end.AirportDay(), end.Flight)
 			}
 			for _, c := range e.Stowage {
-				put(x.contents, c, e.Plate)
+				put(&x.contents, c, e.Plate)
 			}
 			for _, pnr := range e.PNRs {
-				put(x.pnrs, pnr, e.Plate)
+				put(&x.pnrs, pnr, e.Plate)
 				if e.Rush {
-					put(x.rushPNRs, pnr, e.Plate)
+					put(&x.rushPNRs, pnr, e.Plate)
 				}
 			}
 			for _, original := range e.Originals {
-				put(x.rush, original, e.Plate)
+				put(&x.rush, original, e.Plate)
 			}
 		}
 		for _, end := range f.Ends {
-			put(x.airports, end.AirportDay(), end.Flight)
+			put(&x.airports, end.AirportDay(), end.Flight)
 		}
 		for _, c := range f.Stowage {
-			fresh[i] = put(x.stowage, c, stored) || fresh[i]
+			fresh[i] = put(&x.stowage, c, stored) || fresh[i]
 		}
 	}
 	return fresh, nil
 }
 
-func put[K, V comparable](lists map[K][]V, key K, value V) bool {
-	if slices.Contains(lists[key], value) {
+func put[K, V comparable](lists *map[K][]V, key K, value V) bool {
+	if slices.Contains((*lists)[key], value) {
 		return false
 	}
-	lists[key] = append(lists[key], value)
+	if *lists == nil {
+		*lists = make(map[K][]V)
+	}
+	(*lists)[key] = append((*lists)[key], value)
 	return true
 }
 
