@@ -19,16 +19,9 @@ func DayOf(t time.Time) Day {
 }
 
 // DayIn returns a date. Month 13 is January of the next year. A day past the end of the month is a
-// day of the next month. It takes half the time of time.Date.
+// day of the next month.
 func DayIn(year int, month time.Month, day int) Day {
-	// Years begin in March here, so that the leap day is the last of its year. 400 years have
-	// 146,097 days.
-	y, m := int64(year), int64(month)-3
-	if m < 0 {
-		y, m = y-1, m+12
-	}
-	before := y*365 + floor(y, 4) - floor(y, 100) + floor(y, 400) + (153*m+2)/5
-	return Day(before + int64(day) - 1 - 719468) // 719,468 days lie between 1 March of the year 0 and 1970
+	return DayOf(time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
 }
 
 // floor returns a/b, rounded down. b is positive.
