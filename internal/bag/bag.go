@@ -119,22 +119,19 @@ func (b *Bag) DepartsOn(day Day) bool {
 // LastLeg returns the leg on which the bag was left behind: its last living leg that is not Loaded
 // on Aircraft, else its last living leg, else its last leg (rules §3, rush).
 func (b *Bag) LastLeg() (Leg, bool) {
-	living := len(b.Legs)
-	for living > 0 && !b.Legs[living-1].Living {
-		living--
+	legs := b.Legs
+	if past := slices.IndexFunc(legs, func(l Leg) bool { return !l.Living }); past > 0 {
+		legs = legs[:past]
 	}
-	for i := living - 1; i >= 0; i-- {
-		if b.Legs[i].Status != OnAircraft {
-			return b.Legs[i], true
+	for _, l := range slices.Backward(legs) {
+		if l.Living && l.Status != OnAircraft {
+			return l, true
 		}
 	}
-	if living == 0 {
-		living = len(b.Legs)
-	}
-	if living == 0 {
+	if len(legs) == 0 {
 		return Leg{}, false
 	}
-	return b.Legs[living-1], true
+	return legs[len(legs)-1], true
 }
 
 // LastEvent returns the latest time, UTC, at which an event of the bag was received. No event happens

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"bagtrail/internal/smallmap"
 )
 
 // journeyGap is the largest number of days between two messages of one journey (rules §3,
@@ -270,14 +272,10 @@ func onePassenger(journey []*Message) bool {
 func bagsOf(m *Message, onFlight map[Flight][]int, bags int) []int {
 	var found []int
 	for f := range m.Flights() {
-		for _, b := range onFlight[f] {
-			if !slices.Contains(found, b) {
-				found = append(found, b)
-			}
-		}
+		found = append(found, onFlight[f]...)
 	}
 	if found != nil {
-		return found
+		return smallmap.Distinct(found)
 	}
 	for b := range bags {
 		found = append(found, b)
