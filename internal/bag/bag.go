@@ -55,15 +55,11 @@ func (b *Bag) HasSurname(surname string) bool { return slices.Contains(b.Surname
 // ReflightedBy returns the original that a REFLIGHTED event of the bag re-flights: the original
 // that the group of the event names, else the first one; nil if there is none.
 func (b *Bag) ReflightedBy(e *Event) *Reflighted {
-	for i := range b.Reflighted {
-		if e.Message.Original != "" && b.Reflighted[i].Plate == e.Message.Original {
-			return &b.Reflighted[i]
-		}
-	}
 	if len(b.Reflighted) == 0 {
 		return nil
 	}
-	return &b.Reflighted[0]
+	named := slices.IndexFunc(b.Reflighted, func(r Reflighted) bool { return r.Plate == e.Message.Original })
+	return &b.Reflighted[max(named, 0)]
 }
 
 // Reflighted is the original of a rush bag.

@@ -52,10 +52,7 @@ func (r *Reader) OnFlights(ctx context.Context, flights []bag.Flight) ([][]bag.P
 // UnderPNR returns the plates that messages name with a PNR.
 func (r *Reader) UnderPNR(ctx context.Context, pnr string) ([]bag.Plate, error) {
 	found, err := r.index.Read(ctx, Wanted{PNRs: []string{pnr}})
-	if err != nil {
-		return nil, err
-	}
-	return found.PNRs[0], nil
+	return slices.Concat(found.PNRs...), err
 }
 
 // PlatesNamed returns the plates that messages name together with one of the flights and a surname,

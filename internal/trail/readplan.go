@@ -2,6 +2,7 @@ package trail
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"bagtrail/internal/bag"
@@ -26,10 +27,8 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]
 				}
 			}
 		}
-		if len(ready) > 0 {
-			if err := s.foldAll(ctx, plates, found, ready); err != nil {
-				return nil, err
-			}
+		if err := s.foldAll(ctx, plates, found, ready); err != nil {
+			return nil, err
 		}
 		if p.Size() == 0 {
 			return found, nil
@@ -156,12 +155,8 @@ func (p *readPlan) cached(plate bag.Plate) *plateState {
 
 // unchanged reports whether the positionings of a plate are those from which its bags were made.
 func (p *readPlan) unchanged(state *plateState) bool {
-	for _, c := range state.containers {
-		if !p.stowageVersions.Has(c) {
-			return false
-		}
-	}
-	return state.positioned == versionOf(state.containers, &p.stowageVersions)
+	unknown := func(c bag.Container) bool { return !p.stowageVersions.Has(c) }
+	return !slices.ContainsFunc(state.containers, unknown) && state.positioned == versionOf(state.containers, &p.stowageVersions)
 }
 
 // wantStowage reports whether the positionings of a container are there. If not, it adds them to

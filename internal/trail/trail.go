@@ -179,10 +179,7 @@ func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*b
 		return nil, err
 	}
 	found := all.departingOn(day)
-	if err := s.joinRushTags(ctx, found); err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, s.joinRushTags(ctx, found)
 }
 
 // Lifetimes returns for each stored message of a plate the time until which it must be kept: as
