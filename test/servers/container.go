@@ -75,10 +75,7 @@ func (i image) run(ctx context.Context, t testing.TB, ports []int, env map[strin
 		testcontainers.CustomizeRequest(testcontainers.GenericContainerRequest{Logger: log.TestLogger(t)}),
 	)
 	testcontainers.CleanupContainer(t, c, testcontainers.StopTimeout(0))
-	if err != nil {
-		return err
-	}
-	return nil
+	return err
 }
 
 // inContainer are settings with which a Redis accepts connections from outside its container.
