@@ -45,30 +45,18 @@ type bagDoc struct {
 	Changed   time.Time  `json:"changed"`
 }
 
-// listedDoc is a bag in the list of a flight, with the members that its row shows.
+// listedDoc is a bag in the list of a flight.
 type listedDoc struct {
-	Plate     string `json:"plate"`
-	Rush      bool   `json:"rush"`
-	Passenger struct {
-		LastName  string `json:"last_name"`
-		FirstName string `json:"first_name"`
-		PNR       string `json:"pnr"`
-	} `json:"passenger"`
-	Legs        []listedLeg `json:"legs"`
-	Last        *eventDoc   `json:"last_event"`
-	Device      string      `json:"stowage_device"`
-	Compartment string      `json:"aircraft_compartment"`
+	bagDoc
+	Last        *eventDoc `json:"last_event"`
+	Device      string    `json:"stowage_device"`
+	Compartment string    `json:"aircraft_compartment"`
 }
 
-type listedLeg struct {
-	Seat   string `json:"seat"`
-	Status string `json:"status"`
-}
-
-// leg returns the leg of the bag on the flight, the only one in a list.
-func (b *listedDoc) leg() listedLeg {
+// Leg returns the leg of the bag on the flight, the only one in a list.
+func (b *listedDoc) Leg() legDoc {
 	if len(b.Legs) == 0 {
-		return listedLeg{}
+		return legDoc{}
 	}
 	return b.Legs[0]
 }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"html/template"
 	"net/url"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ type flightPage struct {
 	Bar       []share
 	Missing   int // how many bags are not on board
 	Counts    []count
-	Rows      template.HTML
+	Groups    [][]bagRow
 	Risk      string // class of the page: "", "is-risk" or "is-risk late"
 	Other     string // the address of the board of that airport and day
 }
@@ -108,7 +107,7 @@ func (v *visit) flightPage(list flightList, airport string, arriving bool) fligh
 	f.Bar = bar(f.flightDoc.Status)
 	f.Counts = counts(f.flightDoc.Status)
 	f.Risk = v.risk(f.flightDoc)
-	f.Rows = markupOf(bagRows(list.Bags, v.rows(), f.Risk, v.now))
+	f.Groups = slices.Collect(slices.Chunk(bagRows(list.Bags, v.rows(), f.Risk, v.now), rowsOfGroup))
 	return f
 }
 
