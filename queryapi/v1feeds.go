@@ -3,12 +3,12 @@ package queryapi
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/feeds"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
@@ -52,84 +52,53 @@ func (q Queries) feedsV1(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	return writeFeeds(c, found, next)
-}
-
-func isDoor(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || r > 'z' })
-}
-
-// Documents of /v1/feeds. Times of delays and gaps are in seconds.
-type (
-	countsDocument struct {
-		Accepted  int64          `json:"accepted"`
-		Duplicate int64          `json:"duplicate"`
-		Rejected  int64          `json:"rejected"`
-		Delay     *delayDocument `json:"delay,omitempty"`
-		Code      string         `json:"most_frequent_code,omitempty"`
-	}
-	delayDocument struct {
-		P50 json.Number `json:"p50"`
-		P95 json.Number `json:"p95"`
-	}
-	hourDocument struct {
-		Hour string `json:"hour"`
-		countsDocument
-	}
-	feedDocument struct {
-		Airport  string      `json:"airport,omitempty"`
-		Door     string      `json:"door"`
-		State    feeds.State `json:"state"`
-		First    string      `json:"first_received"`
-		Last     string      `json:"last_received"`
-		UsualGap json.Number `json:"usual_gap,omitempty"`
-		countsDocument
-		Hours []hourDocument `json:"hours"`
-	}
-)
-
-func writeFeeds(c *web.Call, found []feeds.Feed, next string) web.Answer {
 	dst := append(c.Buffer, `{"feeds":[`...)
 	for i := range found {
-		var err error
-		if dst, err = c.Part(append(strictjson.AppendComma(dst), strictjson.Encode(feedDocumentOf(&found[i]))...)); err != nil {
+		if dst, err = c.Part(appendFeed(strictjson.AppendComma(dst), &found[i])); err != nil {
 			return c.Unavailable(err)
 		}
 	}
 	return c.OK(append(strictjson.AppendMember(append(dst, ']'), "next", next), '}'))
 }
 
-func feedDocumentOf(f *feeds.Feed) feedDocument {
-	d := feedDocument{
-		Airport: f.Airport, Door: f.Door, State: f.State, First: instant(f.First), Last: instant(f.Last),
-		Hours: make([]hourDocument, len(f.Hours)),
-	}
+func isDoor(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r < 'a' || r > 'z' })
+}
+
+func appendFeed(dst []byte, f *feeds.Feed) []byte {
+	dst = strictjson.AppendMember(append(dst, '{'), "airport", f.Airport)
+	dst = strictjson.AppendText(dst, "door", f.Door)
+	dst = strictjson.AppendText(dst, "state", string(f.State))
+	dst = bagdoc.AppendTime(dst, "first_received", f.First)
+	dst = bagdoc.AppendTime(dst, "last_received", f.Last)
 	if f.Gap > 0 {
-		d.UsualGap = seconds(f.Gap)
+		dst = appendSeconds(dst, "usual_gap", f.Gap)
 	}
 	var total feeds.Counts
 	for i := range f.Hours {
-		h := &f.Hours[i]
-		total.Add(&h.Counts)
-		d.Hours[i] = hourDocument{instant(h.Start), countsOf(&h.Counts)}
+		total.Add(&f.Hours[i].Counts)
 	}
-	d.countsDocument = countsOf(&total)
-	return d
+	dst = append(appendCounts(dst, &total), `,"hours":[`...)
+	for i := range f.Hours {
+		dst = bagdoc.AppendTime(append(strictjson.AppendComma(dst), '{'), "hour", f.Hours[i].Start)
+		dst = append(appendCounts(dst, &f.Hours[i].Counts), '}')
+	}
+	return append(dst, ']', '}')
 }
 
-func countsOf(counts *feeds.Counts) countsDocument {
-	d := countsDocument{Accepted: counts.Accepted, Duplicate: counts.Duplicate, Rejected: counts.Rejected, Code: counts.Code()}
-	if p50, there := counts.Delays.Quantile(0.5); there {
-		p95, _ := counts.Delays.Quantile(0.95)
-		d.Delay = &delayDocument{seconds(p50), seconds(p95)}
+func appendCounts(dst []byte, c *feeds.Counts) []byte {
+	dst = strictjson.AppendNumber(dst, "accepted", c.Accepted)
+	dst = strictjson.AppendNumber(dst, "duplicate", c.Duplicate)
+	dst = strictjson.AppendNumber(dst, "rejected", c.Rejected)
+	if p50, there := c.Delays.Quantile(0.5); there {
+		p95, _ := c.Delays.Quantile(0.95)
+		dst = appendSeconds(append(dst, `,"delay":{`...), "p50", p50)
+		dst = append(appendSeconds(dst, "p95", p95), '}')
 	}
-	return d
+	return strictjson.AppendMember(dst, "most_frequent_code", c.Code())
 }
 
-// instant returns a time as /v1 writes it.
-func instant(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
-
-// seconds returns a duration in seconds, to a tenth of one.
-func seconds(d time.Duration) json.Number {
-	return json.Number(strconv.FormatFloat(d.Seconds(), 'f', 1, 64))
+// appendSeconds appends a duration in seconds, to a tenth of one.
+func appendSeconds(dst []byte, name string, d time.Duration) []byte {
+	return strconv.AppendFloat(strictjson.AppendName(dst, name), d.Seconds(), 'f', 1, 64)
 }
