@@ -61,19 +61,9 @@ func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 	if len(listed) == 0 {
 		return c.Refuse(fault.FlightNoBags)
 	}
-	return listBags(c, len(listed), func(dst []byte, i int) []byte {
-		return bagjson.AppendFlightBag(dst, listed[i].Bag, &listed[i].Leg)
-	})
-}
-
-// listBags answers with a list of n bags. add appends one of them.
-func listBags(c *web.Call, n int, add func(dst []byte, i int) []byte) web.Answer {
 	dst := append(c.Buffer, `{"success":true,"bags":[`...)
-	for i := range n {
-		var err error
-		if dst, err = c.Part(add(strictjson.AppendComma(dst), i)); err != nil {
-			return c.Unavailable(err)
-		}
+	for i := range listed {
+		dst = c.Part(bagjson.AppendFlightBag(strictjson.AppendComma(dst), listed[i].Bag, &listed[i].Leg))
 	}
 	return c.OK(append(dst, `]}`...))
 }

@@ -119,11 +119,7 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.View
 		if e.Code == bag.EventReflighted {
 			shown.Reflighted = bagdoc.Reflighted(b, e, viewer)
 		}
-		dst = bagjson.AppendEvent(dst, e, q.Airports, shown)
-		var err error
-		if dst, err = c.Part(dst); err != nil {
-			return c.Unavailable(err)
-		}
+		dst = c.Part(bagjson.AppendEvent(dst, e, q.Airports, shown))
 	}
 	dst = append(dst, ']')
 	dst = q.appendInquiries(dst, b)

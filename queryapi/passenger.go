@@ -8,6 +8,7 @@ import (
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
 )
@@ -57,7 +58,9 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 	if len(bags) == 0 {
 		return refuseHidden(c, fault.PassengerNoBags)
 	}
-	return listBags(c, len(bags), func(dst []byte, i int) []byte {
-		return bagjson.AppendPassengerBag(dst, bags[i], bagdoc.RushPlate(bags[i], viewer))
-	})
+	dst := append(c.Buffer, `{"success":true,"bags":[`...)
+	for _, b := range bags {
+		dst = c.Part(bagjson.AppendPassengerBag(strictjson.AppendComma(dst), b, bagdoc.RushPlate(b, viewer)))
+	}
+	return c.OK(append(dst, `]}`...))
 }

@@ -159,10 +159,7 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	}
 	dst := append(c.Buffer, `{"rejects":[`...)
 	for i := range found {
-		dst = append(appendReject(strictjson.AppendComma(dst), &found[i], false), '}')
-		if dst, err = c.Part(dst); err != nil {
-			return c.Unavailable(err)
-		}
+		dst = c.Part(append(appendReject(strictjson.AppendComma(dst), &found[i], false), '}'))
 	}
 	dst = append(dst, ']')
 	if more {

@@ -226,10 +226,10 @@ func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery)
 	defer done()
 	dst := append(c.Buffer, `{"changes":[`...)
 	limits := changefeed.Limits{Changes: query.limit, Bytes: changesBytes - 4<<10}
-	end, more, err := q.Changes.Each(asked, query.asker, query.cursor, limits, func(told changefeed.Change) (err error) {
+	end, more, err := q.Changes.Each(asked, query.asker, query.cursor, limits, func(told changefeed.Change) error {
 		final = true
-		dst, err = c.Part(append(strictjson.AppendComma(dst), told.Document...))
-		return err
+		dst = c.Part(append(strictjson.AppendComma(dst), told.Document...))
+		return nil
 	})
 	var reset *changes.ResetError
 	switch {

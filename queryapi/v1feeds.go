@@ -54,9 +54,7 @@ func (q Queries) feedsV1(ctx context.Context, c *web.Call) web.Answer {
 	}
 	dst := append(c.Buffer, `{"feeds":[`...)
 	for i := range found {
-		if dst, err = c.Part(appendFeed(strictjson.AppendComma(dst), &found[i])); err != nil {
-			return c.Unavailable(err)
-		}
+		dst = c.Part(appendFeed(strictjson.AppendComma(dst), &found[i]))
 	}
 	return c.OK(append(strictjson.AppendMember(append(dst, ']'), "next", next), '}'))
 }

@@ -56,10 +56,7 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	dst = q.appendFlight(dst, query, c.Values[2], &totals)
 	dst = append(dst, `,"bags":[`...)
 	for i := range shown {
-		dst = w.AppendOnFlight(strictjson.AppendComma(dst), &shown[i], seen[shown[i].Bag.Plate])
-		if dst, err = c.Part(dst); err != nil {
-			return c.Unavailable(err)
-		}
+		dst = c.Part(w.AppendOnFlight(strictjson.AppendComma(dst), &shown[i], seen[shown[i].Bag.Plate]))
 	}
 	return c.OK(append(strictjson.AppendMember(append(dst, ']'), "next", next), '}'))
 }
@@ -106,10 +103,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 			}
 			shown++
 			query.flight = flights[i]
-			dst = q.appendFlight(strictjson.AppendComma(dst), query, query.flight.Airline, &totals[i])
-			if dst, err = c.Part(dst); err != nil {
-				return c.Unavailable(err)
-			}
+			dst = c.Part(q.appendFlight(strictjson.AppendComma(dst), query, query.flight.Airline, &totals[i]))
 		}
 		part.position, places = some[len(some)-1].position, places[len(some):]
 	}

@@ -289,11 +289,7 @@ func show(c *web.Call, messages []requestMessage, outcomes []ingestor.Outcome) w
 	dst = append(dst, `,"results":[`...)
 	for i := range messages {
 		dst = strictjson.AppendComma(dst)
-		dst = messages[i].append(dst, &outcomes[i])
-		var err error
-		if dst, err = c.Part(dst); err != nil {
-			return c.Unavailable(err)
-		}
+		dst = c.Part(messages[i].append(dst, &outcomes[i]))
 	}
 	return c.OK(append(dst, `]}`...))
 }

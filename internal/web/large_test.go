@@ -31,11 +31,7 @@ func list() web.Operation {
 		_, _ = fmt.Sscan(c.Values[0], &n)
 		dst := append(c.Buffer, `{"bags":"`...)
 		for range n {
-			dst = append(dst, element...)
-			var err error
-			if dst, err = c.Part(dst); err != nil {
-				return c.Unavailable(err)
-			}
+			dst = c.Part(append(dst, element...))
 		}
 		return c.OK(append(dst, `"}`...))
 	})

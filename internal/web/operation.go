@@ -69,6 +69,7 @@ type Call struct {
 	needed  int64         // bytes of a large answer that are in memory so far
 	counted int64         // bytes that were taken from answers and must be returned
 	parts   [][]byte      // of a large answer, without the last part
+	dropped bool          // Part has dropped a part, since no memory was left for it
 
 	site       *Site
 	controller *http.ResponseController
@@ -118,6 +119,9 @@ func (c *Call) Faults(own []fault.ID) []fault.ID {
 
 // OK answers 200 with a JSON object. If Part has taken over parts, body is the rest after them.
 func (c *Call) OK(body []byte) Answer {
+	if c.dropped {
+		return c.Unavailable(errCrowded)
+	}
 	return Answer{Status: http.StatusOK, Body: body, parts: c.parts, tail: c.Tail, noStore: c.operation.NoStore}
 }
 

@@ -14,30 +14,31 @@ const (
 var errCrowded = errors.New("the memory for large answers is used up")
 
 // Part is called after each element that an operation appends to its answer. If dst has at least 64
-// KiB, Part keeps it and returns a new buffer for the next elements; OK joins the parts. The error
-// is errCrowded; the operation then answers Unavailable. The memory is bounded because a caller
-// that reads slowly, or not at all, keeps its answer in memory until the write limit.
-func (c *Call) Part(dst []byte) ([]byte, error) {
+// KiB, Part keeps it and returns a new buffer for the next elements; OK joins the parts. If the
+// memory for large answers is used up, Part drops what it gets from then on, and OK answers
+// Unavailable. The memory is bounded because a caller that reads slowly, or not at all, keeps its
+// answer in memory until the write limit.
+func (c *Call) Part(dst []byte) []byte {
 	if len(dst) < smallAnswer {
-		return dst, nil
+		return dst
 	}
-	if err := c.count(dst); err != nil {
-		return nil, err
+	if c.dropped = c.dropped || !c.count(dst); c.dropped {
+		return dst[:0]
 	}
 	c.parts = append(c.parts, dst)
-	return make([]byte, 0, partRoom), nil
+	return make([]byte, 0, partRoom)
 }
 
 // count takes the memory of a large answer, or of a part of one, from the budget. reply returns it to
-// the budget after the answer was written.
-func (c *Call) count(dst []byte) error {
+// the budget after the answer was written. It returns false if too little is left.
+func (c *Call) count(dst []byte) bool {
 	n := int64(cap(dst))
 	c.needed += n
 	if !c.answers.Try(n) {
-		return errCrowded
+		return false
 	}
 	c.counted += n
-	return nil
+	return true
 }
 
 // crowded reports whether the free memory is too small for the answer to a request, if the answer

@@ -157,10 +157,8 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 		}
 	}()
 	answer, callback := s.answer(w, c, here)
-	if len(answer.Body) > smallAnswer {
-		if err := c.count(answer.Body); err != nil {
-			answer = c.Unavailable(err)
-		}
+	if len(answer.Body) > smallAnswer && !c.count(answer.Body) {
+		answer = c.Unavailable(errCrowded)
 	}
 	s.noteLength(c, answer)
 	if answer.stream != nil {
