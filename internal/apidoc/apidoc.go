@@ -1,10 +1,9 @@
 // Package apidoc serves the documents of the interface: /openapi.json for HTTP, /asyncapi.json for
 // Kafka, /codes.json, and /docs for people. The page at / links to them.
 //
-// Paths, parameters and schemas are written by hand in openapi.json and v1.json. The statuses,
-// codes and texts of answers come from the registers of package fault. Which problems an operation of
-// /v1 may answer is listed in v1.go. The tests, and .ci/run contract, compare the documents with the
-// running handlers.
+// Paths, parameters and schemas are written by hand in openapi.json. The statuses, codes and texts of
+// answers come from the registers of package fault. What an operation of /v1 may answer is listed in
+// v1.go. The tests, and .ci/run contract, compare the documents with the running handlers.
 package apidoc
 
 import (
@@ -22,7 +21,7 @@ import (
 	"bagtrail/internal/web"
 )
 
-// openAPISkeleton is the OpenAPI document without its version, the responses and the part of /v1.
+// openAPISkeleton is the OpenAPI document without its version and the responses.
 //
 //go:embed openapi.json
 var openAPISkeleton []byte
@@ -101,7 +100,7 @@ func decode(text []byte, to any) {
 func openAPIDocument(version string) []byte {
 	var document openAPI
 	decode(openAPISkeleton, &document)
-	document.addV1()
+	document.copyEventMembers()
 	document.Info["version"] = version
 	for _, op := range operation.All() {
 		described := document.Paths[op.Template][strings.ToLower(op.Method)]

@@ -1,86 +1,64 @@
 package apidoc
 
 import (
-	_ "embed"
 	"encoding/json"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
 )
 
-// skeletonV1 is the part of the OpenAPI document for /v1, without responses.
-//
-//go:embed v1.json
-var skeletonV1 []byte
-
-// answersV1 maps the operations of /v1 to the schema of their answer, which is "" if they answer 204.
-var answersV1 = map[string]string{
-	"listBagsOfPlate": "Bags",
-	"findBags":        "BagPage",
-	"searchBags":      "BagPage",
-	"listFlights":     "Flights",
-	"getFlight":       "FlightPage",
-	"getAirport":      "Airport",
-	"getChanges":      "Changes",
-
-	"listFeeds":        "FeedPage",
-	"listRejects":      "RejectPage",
-	"summarizeRejects": "RejectSummary",
-	"getReject":        "Reject",
-	"resubmitReject":   "Resubmission",
-	"dismissReject":    "Dismissal",
-	"resubmitRejects":  "RejectJob",
-	"dismissRejects":   "RejectJob",
-	"getRejectJob":     "RejectJob",
-
-	"getStatus":    "Status",
-	"beginSession": "Session",
-	"getSession":   "Session",
-	"endSession":   "",
-
-	"createWebhook":       "Webhook",
-	"listWebhooks":        "WebhookList",
-	"getWebhook":          "Webhook",
-	"changeWebhook":       "Webhook",
-	"deleteWebhook":       "",
-	"testWebhook":         "Delivery",
-	"rewindWebhook":       "Webhook",
-	"listDeliveries":      "Deliveries",
-	"rotateWebhookSecret": "WebhookSecret",
-
-	"postMessages":     "Verdicts",
-	"validateMessages": "Verdicts",
+// answerV1 describes what an operation of /v1 answers.
+type answerV1 struct {
+	status   int               // of a success
+	schema   string            // of a success; "" if it has no content
+	problems []*fault.Problem // besides those that problemsOf adds
 }
 
-// partV1 is the decoded skeletonV1.
-type partV1 struct {
-	Tags            []object                     `json:"tags"`
-	Paths           map[string]map[string]object `json:"paths"`
-	SecuritySchemes object                       `json:"securitySchemes"`
-	Parameters      object                       `json:"parameters"`
-	Headers         object                       `json:"headers"`
-	Schemas         object                       `json:"schemas"`
+// answersV1 maps the operations of /v1 to their answers.
+var answersV1 = map[string]answerV1{
+	"listBagsOfPlate": {200, "Bags", nil},
+	"findBags":        {200, "BagPage", nil},
+	"searchBags":      {200, "BagPage", nil},
+	"listFlights":     {200, "Flights", nil},
+	"getFlight":       {200, "FlightPage", nil},
+	"getAirport":      {200, "Airport", []*fault.Problem{fault.NotFoundV1}},
+	"getChanges":      {200, "Changes", []*fault.Problem{fault.Reset, fault.NotConfigured}},
+
+	"listFeeds":        {200, "FeedPage", nil},
+	"listRejects":      {200, "RejectPage", nil},
+	"summarizeRejects": {200, "RejectSummary", nil},
+	"getReject":        {200, "Reject", []*fault.Problem{fault.NotFoundV1}},
+	"resubmitReject":   {200, "Resubmission", []*fault.Problem{fault.NotFoundV1, fault.ConflictV1}},
+	"dismissReject":    {200, "Dismissal", []*fault.Problem{fault.NotFoundV1, fault.ConflictV1}},
+	"resubmitRejects":  {202, "RejectJob", []*fault.Problem{fault.LimitReached}},
+	"dismissRejects":   {202, "RejectJob", []*fault.Problem{fault.LimitReached}},
+	"getRejectJob":     {200, "RejectJob", []*fault.Problem{fault.NotFoundV1}},
+
+	"getStatus":    {200, "Status", nil},
+	"beginSession": {200, "Session", []*fault.Problem{fault.NotConfigured}},
+	"getSession":   {200, "Session", []*fault.Problem{fault.NotConfigured}},
+	"endSession":   {204, "", []*fault.Problem{fault.NotFoundV1, fault.NotConfigured}},
+
+	"createWebhook":       {201, "Webhook", []*fault.Problem{fault.LimitReached, fault.NotConfigured}},
+	"listWebhooks":        {200, "WebhookList", []*fault.Problem{fault.NotConfigured}},
+	"getWebhook":          {200, "Webhook", ofWebhook},
+	"changeWebhook":       {200, "Webhook", ofWebhook},
+	"deleteWebhook":       {204, "", ofWebhook},
+	"testWebhook":         {200, "Delivery", ofWebhook},
+	"rewindWebhook":       {200, "Webhook", ofWebhook},
+	"listDeliveries":      {200, "Deliveries", ofWebhook},
+	"rotateWebhookSecret": {200, "WebhookSecret", ofWebhook},
+
+	"postMessages":     {200, "Verdicts", nil},
+	"validateMessages": {200, "Verdicts", nil},
 }
 
-// addV1 adds the part of /v1 to the document.
-func (d *openAPI) addV1() {
-	var part partV1
-	decode(skeletonV1, &part)
-	d.Tags = append(d.Tags, part.Tags...)
-	maps.Copy(d.Paths, part.Paths)
-	for name, added := range map[string]object{
-		"securitySchemes": part.SecuritySchemes, "parameters": part.Parameters, "headers": part.Headers, "schemas": part.Schemas,
-	} {
-		maps.Copy(d.Components[name].(object), added)
-	}
-	d.copyEventMembers()
-}
+// ofWebhook are the problems of operations on one webhook.
+var ofWebhook = []*fault.Problem{fault.NotFoundV1, fault.NotConfigured}
 
 // copyEventMembers copies the members of the event of a history to the event of /v1, except the members
 // that /v1 has in another form.
@@ -97,7 +75,7 @@ func (d *openAPI) copyEventMembers() {
 
 // responsesV1 returns the responses of an operation of /v1, by status.
 func responsesV1(op operation.Operation) object {
-	schema, known := answersV1[op.ID]
+	described, known := answersV1[op.ID]
 	if !known {
 		panic("answersV1 does not have " + op.ID)
 	}
@@ -106,26 +84,23 @@ func responsesV1(op operation.Operation) object {
 		"RateLimit-Policy": reference("headers", "RateLimitPolicy"),
 	}
 	success := maps.Clone(headers)
-	done, status := object{"description": "Done.", "headers": success}, "204"
-	if schema != "" {
+	done := object{"description": "Done.", "headers": success}
+	if described.schema != "" {
 		example, err := examples.ReadFile("examples/" + op.ID + ".json")
 		check(err)
-		status, done["content"] = "200", object{"application/json": object{
-			"schema": reference("schemas", schema), "examples": object{"success": object{"value": json.RawMessage(example)}},
+		done["content"] = object{"application/json": object{
+			"schema": reference("schemas", described.schema), "examples": object{"success": object{"value": json.RawMessage(example)}},
 		}}
 	}
-	switch op.ID {
-	case "createWebhook":
-		status, success["Location"] = "201", reference("headers", "Location")
-	case "resubmitRejects", "dismissRejects":
-		status, success["Location"] = "202", reference("headers", "Location")
+	if described.status == http.StatusCreated || described.status == http.StatusAccepted {
+		success["Location"] = reference("headers", "Location")
 	}
 	if op.Right == operation.Changes {
 		done["content"].(object)["text/event-stream"] = object{
 			"schema": object{"type": "string"}, "examples": object{"success": object{"value": exampleStream}},
 		}
 	}
-	all := object{status: done}
+	all := object{strconv.Itoa(described.status): done}
 	if op.Method == http.MethodGet && !op.NoStore {
 		success["ETag"] = reference("headers", "ETag")
 		all["304"] = object{"description": "Nothing has changed since the answer with the ETag in If-None-Match.", "headers": success}
@@ -166,35 +141,8 @@ func problemsOf(op operation.Operation) []*fault.Problem {
 	if op.Method != http.MethodGet {
 		all = append(all, fault.CrossOriginV1)
 	}
-	if op.Right == operation.Changes {
-		all = append(all, fault.Reset)
-	}
-	if slices.Contains(limitedOperations, op.ID) {
-		all = append(all, fault.LimitReached)
-	}
-	if slices.Contains(notFoundOperations, op.ID) || strings.HasPrefix(op.Template, "/v1/webhooks/") {
-		all = append(all, fault.NotFoundV1)
-	}
-	if slices.Contains(conflictOperations, op.ID) {
-		all = append(all, fault.ConflictV1)
-	}
-	if slices.Contains(optionalOperations, op.ID) || op.Right == operation.Webhooks {
-		all = append(all, fault.NotConfigured)
-	}
-	return all
+	return append(all, answersV1[op.ID].problems...)
 }
-
-// notFoundOperations are the operations that answer 404 if their resource does not exist.
-var notFoundOperations = []string{"getReject", "resubmitReject", "dismissReject", "getRejectJob", "getAirport", "endSession"}
-
-// conflictOperations are the operations that answer 409 if the state of their resource does not allow them.
-var conflictOperations = []string{"resubmitReject", "dismissReject"}
-
-// limitedOperations are the operations that answer 409 if there are as many resources as allowed.
-var limitedOperations = []string{"createWebhook", "resubmitRejects", "dismissRejects"}
-
-// optionalOperations are the operations that answer 501 if the service is not set up for them.
-var optionalOperations = []string{"getChanges", "beginSession", "getSession", "endSession"}
 
 // exampleOf returns an example of problem details.
 func exampleOf(p *fault.Problem) object {

@@ -37,8 +37,8 @@ func TestTheDocumentsNameEveryDoor(t *testing.T) {
 	}
 	for _, place := range []struct{ path, line string }{
 		{"docs/v1.md", "| `GET /v1/rejects` |"},
-		{"internal/apidoc/v1.json", `"rejectDoor"`},
-		{"internal/apidoc/v1.json", `"door": {"type": "string", "description"`},
+		{"internal/apidoc/openapi.json", `"rejectDoor"`},
+		{"internal/apidoc/openapi.json", `"door": {"type": "string", "description"`},
 	} {
 		text, err := os.ReadFile(filepath.Join("..", "..", place.path))
 		if err != nil {
