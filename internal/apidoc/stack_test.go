@@ -249,10 +249,10 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	}
 	operations = append(operations, monitor.Operation())
 	sessions := session.New(exampleKeys, []byte("signing key"), sessionstore.New(redistest.Open(t, "")))
-	operations = append(operations, web.BrowserSessions{Sessions: sessions, Clock: clock}.Operations()...)
+	operations = append(operations, web.SessionOperations()...)
 	s.operations = operations
 	pages := apidoc.Pages("test", clock, apidoc.Home{Key: "demo"})
-	s.Site = web.New(web.Settings{Keys: exampleKeys, Log: zap.NewNop(), Clock: time.Now}, operations, pages)
+	s.Site = web.New(web.Settings{Keys: exampleKeys, Log: zap.NewNop(), Clock: clock, Sessions: sessions}, operations, pages)
 	return s
 }
 

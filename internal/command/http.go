@@ -169,10 +169,6 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	door := httpdoor.Door{Acceptor: acceptor, Clock: acceptor.Now}
 	pages := apidoc.Pages(thisBuild().version, s.clock, s.home())
 	requests := telemetry.NewRequests(s.registry)
-	settings := web.Settings{
-		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
-		AnswerBytes: s.conf.HTTP.AnswerBytes, Streams: s.conf.HTTP.Streams, Origins: s.conf.HTTP.Origins, Sessions: s.sessions(),
-	}
 	messages := httpdoor.Messages{
 		Acceptor: acceptor, Attempts: remembered, Preview: preview.New(s.filer, s.library), Airports: s.library,
 		Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
@@ -181,9 +177,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	operations = append(operations, messages.Operations()...)
 	hooks := queryapi.Webhooks{Queries: queries, Service: s.openWebhooks(feed), NoWebhooks: s.noWebhooks()}
 	operations = append(operations, hooks.Operations()...)
-	operations = append(operations, web.BrowserSessions{
-		Sessions: settings.Sessions, Clock: s.clock, Proxies: settings.Proxies,
-	}.Operations()...)
+	operations = append(operations, web.SessionOperations()...)
 	s.desk = &queryapi.Rejects{Store: s.rejected, Acceptor: acceptor, Keys: s.keys, NewID: rand.Text, Begun: make(chan struct{}, 1)}
 	operations = append(operations, s.desk.Operations()...)
 	operations = append(operations, s.status.Operation())
@@ -195,7 +189,10 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 		v1 := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { site.ServeHTTP(w, r) })
 		pages = append(pages, web.Page{Path: console.Path, Handler: console.New(v1, s.library, s.clock), Forms: true})
 	}
-	site = web.New(settings, operations, pages)
+	site = web.New(web.Settings{
+		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
+		AnswerBytes: s.conf.HTTP.AnswerBytes, Streams: s.conf.HTTP.Streams, Origins: s.conf.HTTP.Origins, Sessions: s.sessions(),
+	}, operations, pages)
 	telemetry.NewStreams(s.registry, site.OpenStreams)
 	return site
 }

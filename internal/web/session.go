@@ -12,27 +12,20 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// BrowserSessions implements the operations on /v1/session.
-type BrowserSessions struct {
-	Sessions *session.Sessions // nil: there are none
-	Clock    func() time.Time
-	Proxies  Proxies // trusted to say whether the caller uses TLS
-}
-
-// Operations returns POST, GET and DELETE /v1/session.
-func (b BrowserSessions) Operations() []Operation {
+// SessionOperations returns POST, GET and DELETE /v1/session, for the Sessions of the Site.
+func SessionOperations() []Operation {
 	var operations []Operation
 	for _, op := range []struct {
 		id    string
 		serve func(context.Context, *Call) Answer
-	}{{"beginSession", b.begin}, {"getSession", b.get}, {"endSession", b.end}} {
+	}{{"beginSession", beginSession}, {"getSession", getSession}, {"endSession", endSession}} {
 		operations = append(operations, Operation{
 			Operation: operation.ByID(op.id), Limit: 2 * time.Second,
 			Serve: func(ctx context.Context, c *Call) Answer {
 				switch {
 				case len(c.Query) > 0:
 					return c.Invalid(c.UnknownParameters())
-				case b.Sessions == nil:
+				case c.site.Sessions == nil:
 					return c.Problem(fault.NotConfigured, "There are no browser sessions without BAGTRAIL_SECRET")
 				}
 				return op.serve(ctx, c)
@@ -51,52 +44,52 @@ func (c *Call) UnknownParameters() []RequestError {
 	return errors
 }
 
-// begin answers POST /v1/session. A session cannot begin another one, since it could then last for
+// beginSession answers POST /v1/session. A session cannot begin another one, since it could then last for
 // ever.
-func (b BrowserSessions) begin(_ context.Context, c *Call) Answer {
+func beginSession(_ context.Context, c *Call) Answer {
 	if c.Session.Key != nil {
 		return c.Problem(fault.KeyMissingV1, "A session is made with a key, not with a session")
 	}
 	if crossOrigin(c.Request) {
 		return c.Problem(fault.CrossOriginV1, "")
 	}
-	now := b.Clock()
+	now := c.site.Clock()
 	var cookie string
-	c.Session, cookie = b.Sessions.Begin(c.Key, now)
+	c.Session, cookie = c.site.Sessions.Begin(c.Key, now)
 	a := c.OK(appendSession(c.Buffer, c))
-	a.cookie = b.cookie(c.Request, cookie, int(c.Session.Ends.Sub(now).Seconds()))
+	a.cookie = c.sessionCookie(cookie, int(c.Session.Ends.Sub(now).Seconds()))
 	return a
 }
 
-// get answers GET /v1/session: with the session, or with the key if the request has one.
-func (b BrowserSessions) get(_ context.Context, c *Call) Answer {
+// getSession answers GET /v1/session: with the session, or with the key if the request has one.
+func getSession(_ context.Context, c *Call) Answer {
 	return c.OK(appendSession(c.Buffer, c))
 }
 
-// end answers DELETE /v1/session. It ends the session of the cookie, even if the request has a key.
-func (b BrowserSessions) end(ctx context.Context, c *Call) Answer {
+// endSession answers DELETE /v1/session. It ends the session of the cookie, even if the request has a key.
+func endSession(ctx context.Context, c *Call) Answer {
 	if crossOrigin(c.Request) {
 		return c.Problem(fault.CrossOriginV1, "")
 	}
-	ended, known, err := sessionOf(ctx, b.Sessions, c.Request, b.Clock())
+	ended, known, err := sessionOf(ctx, c.site.Sessions, c.Request, c.site.Clock())
 	if err == nil && !known {
 		return c.Problem(fault.NotFoundV1, "The request has no session")
 	}
 	if err == nil {
-		err = b.Sessions.End(ctx, ended)
+		err = c.site.Sessions.End(ctx, ended)
 	}
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	return Answer{Status: http.StatusNoContent, cookie: b.cookie(c.Request, "", -1)}
+	return Answer{Status: http.StatusNoContent, cookie: c.sessionCookie("", -1)}
 }
 
-// cookie returns the cookie of a session. If seconds is negative, the cookie tells the browser to
+// sessionCookie returns the cookie of a session. If seconds is negative, the cookie tells the browser to
 // remove the one that it has.
-func (b BrowserSessions) cookie(r *http.Request, value string, seconds int) *http.Cookie {
+func (c *Call) sessionCookie(value string, seconds int) *http.Cookie {
 	return &http.Cookie{
 		Name: session.Cookie, Value: value, Path: "/", MaxAge: seconds,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: b.Proxies.secure(r),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.site.Proxies.secure(c.Request),
 	}
 }
 

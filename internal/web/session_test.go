@@ -60,10 +60,9 @@ func sessionWorld() *world {
 	all, clock := keys{demo: w.key}, func() time.Time { return w.now }
 	sessions := session.New(all, []byte("signing"), w.endings)
 	proxies := web.Proxies{netip.MustParsePrefix("10.0.0.0/8")}
-	operations := web.BrowserSessions{Sessions: sessions, Clock: clock, Proxies: proxies}.Operations()
 	w.Site = web.New(web.Settings{
 		Keys: all, Log: zap.NewNop(), Clock: clock, Sessions: sessions, Proxies: proxies, Origins: []string{"https://ops.example"},
-	}, append(operations, bagsV1(nil), searchV1(), history(nil)), nil)
+	}, append(web.SessionOperations(), bagsV1(nil), searchV1(), history(nil)), nil)
 	return w
 }
 
@@ -264,7 +263,7 @@ func TestASessionHasTheRateOfItsKey(t *testing.T) {
 	sessions := session.New(keys, []byte("signing"), w.endings)
 	clock := func() time.Time { return w.now }
 	w.Site = web.New(web.Settings{Keys: keys, Log: zap.NewNop(), Clock: clock, Sessions: sessions},
-		append(web.BrowserSessions{Sessions: sessions, Clock: clock}.Operations(), bagsV1(nil)), nil)
+		append(web.SessionOperations(), bagsV1(nil)), nil)
 	cookie := w.begin(t)
 	for i, want := range []string{plate, plate, "429 rate-limit SVCSRV007"} {
 		if got := w.ask(t, cookie, "GET", "/v1/bags/1"); got != want {
@@ -277,7 +276,7 @@ func TestASessionHasTheRateOfItsKey(t *testing.T) {
 }
 
 func TestWithoutASecretThereAreNoSessions(t *testing.T) {
-	s := site(zap.NewNop(), append(web.BrowserSessions{Clock: time.Now}.Operations(), bagsV1(nil))...)
+	s := site(zap.NewNop(), append(web.SessionOperations(), bagsV1(nil))...)
 	for _, method := range []string{"POST", "GET", "DELETE"} {
 		if got := problem(t, answer(s, request(method, "/v1/session", "", "api_key", demo))); got != "501 not-configured " {
 			t.Errorf("%s: %s", method, got)

@@ -30,7 +30,7 @@ import (
 type Settings struct {
 	Keys     Keys
 	Sessions *session.Sessions                                                     // of browsers, for /v1; nil: there are none
-	Proxies  Proxies                                                               // the proxies that may name the caller
+	Proxies  Proxies                                                               // the proxies that may name the caller, and say whether it uses TLS
 	Log      *zap.Logger                                                           // access log; never nil
 	Clock    func() time.Time                                                      // for keys, rates and durations
 	Observe  func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
