@@ -107,7 +107,7 @@ func openAPIDocument(version string) []byte {
 		if described == nil {
 			panic("the OpenAPI skeleton does not describe " + op.Method + " " + op.Template)
 		}
-		if !op.V1 {
+		if !op.V1() {
 			described["responses"] = responses(op)
 			continue
 		}

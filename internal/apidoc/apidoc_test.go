@@ -98,7 +98,7 @@ func TestDocumentHoldsEveryOperationWithItsMethodAndParameters(t *testing.T) {
 				t.Errorf("%s has no %s", op.Template, placeholder)
 			}
 		}
-		if strings.Count(op.Template, "{") != len(path) || callback != op.JSONP || op.Body != (len(described.RequestBody.Content) > 0) {
+		if strings.Count(op.Template, "{") != len(path) || callback != op.JSONP || op.HasBody() != (len(described.RequestBody.Content) > 0) {
 			t.Errorf("%s: parameters %+v", op.Template, described.Parameters)
 		}
 	}
@@ -142,7 +142,7 @@ func TestDocumentHoldsTheProblemsOfV1(t *testing.T) {
 	d := read(t)
 	described := map[string]bool{}
 	for _, listed := range operation.All() {
-		if !listed.V1 {
+		if !listed.V1() {
 			continue
 		}
 		op := d.Paths[listed.Template][strings.ToLower(listed.Method)]

@@ -135,7 +135,7 @@ func problemsOf(op operation.Operation) []*fault.Problem {
 	all := []*fault.Problem{
 		fault.InvalidRequest, fault.KeyMissingV1, fault.KeyUnknownV1, fault.ForbiddenV1, fault.RateLimitV1, fault.InternalV1, fault.UnavailableV1,
 	}
-	if op.Body {
+	if op.HasBody() {
 		all = append(all, fault.TooLargeV1, fault.WrongMediaType)
 	}
 	if op.Method != http.MethodGet {

@@ -8,6 +8,7 @@ package operation
 import (
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // Right is a value in the member operations of a key. A key needs it to call the operations with
@@ -41,21 +42,27 @@ type Operation struct {
 	Method   string
 	Template string // path with placeholders: /baggage/history/v1.0/tag/{bagtag}/flightdate/{flight_date}
 	JSONP    bool   // the query parameter callback turns the answer into a script
-	Body     bool   // the request has a body
-	V1       bool   // the rules of /v1 apply: exact paths, problem details, ETag, no unknown parameters
 	NoStore  bool   // answers are different each time: they are not cached, and have no ETag
-	Media    string // content types that the body may have, separated by blanks; only for /v1
+	Media    string // content types that the body may have, separated by blanks; "" if there is no body
 }
+
+// V1 reports whether the rules of /v1 apply: exact paths, problem details, ETag, no unknown
+// parameters, and only the content types of Media.
+func (o *Operation) V1() bool { return strings.HasPrefix(o.Template, "/v1/") }
+
+// HasBody reports whether the request has a body.
+func (o *Operation) HasBody() bool { return o.Media != "" }
 
 // Content types that bodies may have.
 const (
 	jsonMedia    = "application/json"
+	fieldMedia   = jsonMedia + " application/x-www-form-urlencoded"
 	messageMedia = jsonMedia + " application/x-ndjson text/plain"
 )
 
 // list holds every operation, in the order of the documentation.
 var list = []Operation{
-	{ID: "processbim", Right: ProcessBIM, Method: http.MethodPost, Body: true, Template: "/baggage/processbim/v1.0/"},
+	{ID: "processbim", Right: ProcessBIM, Method: http.MethodPost, Media: fieldMedia, Template: "/baggage/processbim/v1.0/"},
 	{
 		ID: "bagsforflight", Right: BagsForFlight, Method: http.MethodGet, JSONP: true,
 		Template: "/baggage/bagsforflight/v1.0/airport_code/{airport_code}/arr_dep_indicator/{arr_dep_indicator}" +
@@ -69,51 +76,39 @@ var list = []Operation{
 		ID: "bagsforpassenger", Right: BagsForPassenger, Method: http.MethodGet, JSONP: true,
 		Template: "/baggage/bagsforpassenger/v1.0/pnr/{pnr}/dep_flight_date/{dep_flight_date}",
 	},
-	{
-		ID: "delayedbags", Right: DelayedBags, Method: http.MethodPost, JSONP: true, Body: true,
-		Template: "/baggage/delayedbags/v1.0/",
-	},
+	{ID: "delayedbags", Right: DelayedBags, Method: http.MethodPost, JSONP: true, Media: fieldMedia, Template: "/baggage/delayedbags/v1.0/"},
 
-	{ID: "listBagsOfPlate", Right: Bags, Method: http.MethodGet, V1: true, Template: "/v1/bags/{plate}"},
-	{ID: "findBags", Right: Bags, Method: http.MethodGet, V1: true, Template: "/v1/bags"},
-	{ID: "searchBags", Right: Bags, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/bags/search"},
-	{ID: "listFlights", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/flights"},
-	{
-		ID: "getFlight", Right: Flights, Method: http.MethodGet, V1: true,
-		Template: "/v1/flights/{airport}/{direction}/{airline}/{flight}/{date}",
-	},
-	{ID: "postMessages", Right: Messages, Method: http.MethodPost, V1: true, Body: true, Media: messageMedia, Template: "/v1/messages"},
-	{
-		ID: "validateMessages", Right: Messages, Method: http.MethodPost, V1: true, Body: true, Media: messageMedia,
-		Template: "/v1/messages/validate",
-	},
-	{ID: "listFeeds", Right: Feeds, Method: http.MethodGet, V1: true, Template: "/v1/feeds"},
-	{ID: "getAirport", Right: Flights, Method: http.MethodGet, V1: true, Template: "/v1/airports/{code}"},
-	{ID: "listRejects", Right: Rejects, Method: http.MethodGet, V1: true, Template: "/v1/rejects"},
-	{ID: "summarizeRejects", Right: Rejects, Method: http.MethodGet, V1: true, Template: "/v1/rejects/summary"},
-	{ID: "getReject", Right: Rejects, Method: http.MethodGet, V1: true, Template: "/v1/rejects/{id}"},
-	{
-		ID: "resubmitReject", Right: Rejects, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia,
-		Template: "/v1/rejects/{id}/resubmit",
-	},
-	{ID: "dismissReject", Right: Rejects, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/rejects/{id}/dismiss"},
-	{ID: "resubmitRejects", Right: Rejects, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/rejects/resubmit"},
-	{ID: "dismissRejects", Right: Rejects, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/rejects/dismiss"},
-	{ID: "getRejectJob", Right: Rejects, Method: http.MethodGet, V1: true, Template: "/v1/rejects/jobs/{id}"},
-	{ID: "getStatus", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/status"},
-	{ID: "beginSession", Right: AnyKey, Method: http.MethodPost, V1: true, Template: "/v1/session"},
-	{ID: "getSession", Right: AnyKey, Method: http.MethodGet, V1: true, Template: "/v1/session"},
-	{ID: "endSession", Right: AnyKey, Method: http.MethodDelete, V1: true, Template: "/v1/session"},
-	{ID: "getChanges", Right: Changes, Method: http.MethodGet, V1: true, NoStore: true, Template: "/v1/changes"},
-	{ID: "createWebhook", Right: Webhooks, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/webhooks"},
-	{ID: "listWebhooks", Right: Webhooks, Method: http.MethodGet, V1: true, Template: "/v1/webhooks"},
-	{ID: "getWebhook", Right: Webhooks, Method: http.MethodGet, V1: true, Template: "/v1/webhooks/{id}"},
-	{ID: "changeWebhook", Right: Webhooks, Method: http.MethodPatch, V1: true, Body: true, Media: jsonMedia, Template: "/v1/webhooks/{id}"},
-	{ID: "deleteWebhook", Right: Webhooks, Method: http.MethodDelete, V1: true, Template: "/v1/webhooks/{id}"},
-	{ID: "testWebhook", Right: Webhooks, Method: http.MethodPost, V1: true, Template: "/v1/webhooks/{id}/test"},
-	{ID: "rewindWebhook", Right: Webhooks, Method: http.MethodPost, V1: true, Body: true, Media: jsonMedia, Template: "/v1/webhooks/{id}/rewind"},
-	{ID: "listDeliveries", Right: Webhooks, Method: http.MethodGet, V1: true, Template: "/v1/webhooks/{id}/deliveries"},
-	{ID: "rotateWebhookSecret", Right: Webhooks, Method: http.MethodPost, V1: true, Template: "/v1/webhooks/{id}/secret"},
+	{ID: "listBagsOfPlate", Right: Bags, Method: http.MethodGet, Template: "/v1/bags/{plate}"},
+	{ID: "findBags", Right: Bags, Method: http.MethodGet, Template: "/v1/bags"},
+	{ID: "searchBags", Right: Bags, Method: http.MethodPost, Media: jsonMedia, Template: "/v1/bags/search"},
+	{ID: "listFlights", Right: Flights, Method: http.MethodGet, Template: "/v1/flights"},
+	{ID: "getFlight", Right: Flights, Method: http.MethodGet, Template: "/v1/flights/{airport}/{direction}/{airline}/{flight}/{date}"},
+	{ID: "postMessages", Right: Messages, Method: http.MethodPost, Media: messageMedia, Template: "/v1/messages"},
+	{ID: "validateMessages", Right: Messages, Method: http.MethodPost, Media: messageMedia, Template: "/v1/messages/validate"},
+	{ID: "listFeeds", Right: Feeds, Method: http.MethodGet, Template: "/v1/feeds"},
+	{ID: "getAirport", Right: Flights, Method: http.MethodGet, Template: "/v1/airports/{code}"},
+	{ID: "listRejects", Right: Rejects, Method: http.MethodGet, Template: "/v1/rejects"},
+	{ID: "summarizeRejects", Right: Rejects, Method: http.MethodGet, Template: "/v1/rejects/summary"},
+	{ID: "getReject", Right: Rejects, Method: http.MethodGet, Template: "/v1/rejects/{id}"},
+	{ID: "resubmitReject", Right: Rejects, Method: http.MethodPost, Media: jsonMedia, Template: "/v1/rejects/{id}/resubmit"},
+	{ID: "dismissReject", Right: Rejects, Method: http.MethodPost, Media: jsonMedia, Template: "/v1/rejects/{id}/dismiss"},
+	{ID: "resubmitRejects", Right: Rejects, Method: http.MethodPost, Media: jsonMedia, Template: "/v1/rejects/resubmit"},
+	{ID: "dismissRejects", Right: Rejects, Method: http.MethodPost, Media: jsonMedia, Template: "/v1/rejects/dismiss"},
+	{ID: "getRejectJob", Right: Rejects, Method: http.MethodGet, Template: "/v1/rejects/jobs/{id}"},
+	{ID: "getStatus", Right: AnyKey, Method: http.MethodGet, Template: "/v1/status"},
+	{ID: "beginSession", Right: AnyKey, Method: http.MethodPost, Template: "/v1/session"},
+	{ID: "getSession", Right: AnyKey, Method: http.MethodGet, Template: "/v1/session"},
+	{ID: "endSession", Right: AnyKey, Method: http.MethodDelete, Template: "/v1/session"},
+	{ID: "getChanges", Right: Changes, Method: http.MethodGet, NoStore: true, Template: "/v1/changes"},
+	{ID: "createWebhook", Right: Webhooks, Method: http.MethodPost, Media: jsonMedia, Template: "/v1/webhooks"},
+	{ID: "listWebhooks", Right: Webhooks, Method: http.MethodGet, Template: "/v1/webhooks"},
+	{ID: "getWebhook", Right: Webhooks, Method: http.MethodGet, Template: "/v1/webhooks/{id}"},
+	{ID: "changeWebhook", Right: Webhooks, Method: http.MethodPatch, Media: jsonMedia, Template: "/v1/webhooks/{id}"},
+	{ID: "deleteWebhook", Right: Webhooks, Method: http.MethodDelete, Template: "/v1/webhooks/{id}"},
+	{ID: "testWebhook", Right: Webhooks, Method: http.MethodPost, Template: "/v1/webhooks/{id}/test"},
+	{ID: "rewindWebhook", Right: Webhooks, Method: http.MethodPost, Media: jsonMedia, Template: "/v1/webhooks/{id}/rewind"},
+	{ID: "listDeliveries", Right: Webhooks, Method: http.MethodGet, Template: "/v1/webhooks/{id}/deliveries"},
+	{ID: "rotateWebhookSecret", Right: Webhooks, Method: http.MethodPost, Template: "/v1/webhooks/{id}/secret"},
 }
 
 // All returns every operation.

@@ -14,7 +14,7 @@ import (
 // answer that refuses the call, or false if the call may go on.
 func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 	refusals := c.operation.Refusals
-	given, one := apiKey(c.Request.Header, c.operation.V1)
+	given, one := apiKey(c.Request.Header, c.v1())
 	now := s.Clock()
 	switch {
 	case !one:
@@ -35,7 +35,7 @@ func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 	left := c.Key.Take(now)
 	switch {
 	case !left.Limited:
-	case c.operation.V1: // draft-ietf-httpapi-ratelimit-headers
+	case c.v1(): // draft-ietf-httpapi-ratelimit-headers
 		h["Ratelimit-Policy"] = []string{`"key";q=` + strconv.Itoa(left.Limit) + ";w=" + strconv.Itoa(left.Window)}
 		h["Ratelimit"] = []string{`"key";r=` + strconv.Itoa(left.Remaining) + ";t=" + strconv.Itoa(left.Reset)}
 	default:

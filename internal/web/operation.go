@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"bagtrail/internal/apikey"
-	"bagtrail/internal/budget"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/session"
@@ -16,7 +15,7 @@ import (
 // Operation is one operation of the interface: its description, its refusals, its limits and its
 // handler.
 type Operation struct {
-	operation.Operation // if Body is true, the body is read before Serve is called
+	operation.Operation // if it has a body, the body is read before Serve is called
 
 	Refusals Refusals      // of the five operations
 	Limit    time.Duration // timeout of the context of Serve; 0: Serve sets its own timeouts
@@ -65,11 +64,10 @@ type Call struct {
 	received    int    // how many bytes of the body have been received
 	crowded     bool   // no memory was left for the body
 
-	answers *budget.Bytes // of the Site
-	needed  int64         // bytes of a large answer that are in memory so far
-	counted int64         // bytes that were taken from answers and must be returned
-	parts   [][]byte      // of a large answer, without the last part
-	dropped bool          // Part has dropped a part, since no memory was left for it
+	needed  int64    // bytes of a large answer that are in memory so far
+	counted int64    // bytes that were taken from answers of the Site and must be returned
+	parts   [][]byte // of a large answer, without the last part
+	dropped bool     // Part has dropped a part, since no memory was left for it
 
 	site       *Site
 	controller *http.ResponseController
@@ -105,7 +103,6 @@ type Answer struct {
 	tail     []byte       // members that are not part of the ETag
 	problem  bool         // Body holds problem details
 	cookie   *http.Cookie // the cookie to set, or nil; only for /v1
-	noStore  bool         // it has no ETag
 	stream   func(context.Context, *Stream)
 }
 
@@ -122,7 +119,7 @@ func (c *Call) OK(body []byte) Answer {
 	if c.dropped {
 		return c.Unavailable(errCrowded)
 	}
-	return Answer{Status: http.StatusOK, Body: body, parts: c.parts, tail: c.Tail, noStore: c.operation.NoStore}
+	return Answer{Status: http.StatusOK, Body: body, parts: c.parts, tail: c.Tail}
 }
 
 // Made answers 201 or 202 with a resource that the request has made, and its path.

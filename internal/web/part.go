@@ -34,7 +34,7 @@ func (c *Call) Part(dst []byte) []byte {
 func (c *Call) count(dst []byte) bool {
 	n := int64(cap(dst))
 	c.needed += n
-	if !c.answers.Try(n) {
+	if !c.site.answers.Try(n) {
 		return false
 	}
 	c.counted += n
@@ -44,7 +44,7 @@ func (c *Call) count(dst []byte) bool {
 // crowded reports whether the free memory is too small for the answer to a request, if the answer
 // is as large as the last time. Such a request is refused before it causes any work.
 func (s *Site) crowded(c *Call) bool {
-	if c.operation.Body {
+	if c.operation.HasBody() {
 		return false // the answer also depends on the body
 	}
 	needed := s.lengths.Get(c.Key.Name, c.Request.RequestURI)
@@ -54,7 +54,7 @@ func (s *Site) crowded(c *Call) bool {
 // noteLength stores how much memory the answer to a request takes. Of an answer that was refused
 // since memory was short, only a lower bound is known; it does not replace a larger number.
 func (s *Site) noteLength(c *Call, a Answer) {
-	if c.Key == nil || c.operation.Body {
+	if c.Key == nil || c.operation.HasBody() {
 		return
 	}
 	if errors.Is(a.Cause, errCrowded) {

@@ -78,15 +78,8 @@ func blank(segment string) bool { return strings.TrimSpace(segment) == "" }
 // split returns the segments of a path. It decodes each segment separately, so that an encoded
 // slash is part of its segment.
 func split(u *url.URL, dst []string) []string {
-	path, encoded := u.Path, false
-	if u.RawPath != "" && u.EscapedPath() == u.RawPath {
-		path, encoded = u.RawPath, true
-	}
-	for segment := range strings.SplitSeq(strings.TrimPrefix(path, "/"), "/") {
-		if encoded {
-			// EscapedPath has decoded the whole path, so its parts are valid.
-			segment, _ = url.PathUnescape(segment)
-		}
+	for segment := range strings.SplitSeq(strings.TrimPrefix(u.EscapedPath(), "/"), "/") {
+		segment, _ = url.PathUnescape(segment) // EscapedPath is valid
 		dst = append(dst, segment)
 	}
 	return dst

@@ -1,9 +1,8 @@
 package web
 
 import (
-	"math/rand/v2"
+	"crypto/rand"
 	"net/http"
-	"strconv"
 	"strings"
 )
 
@@ -14,14 +13,7 @@ func requestID(header http.Header) string {
 	if given := header["X-Request-Id"]; len(given) == 1 && saneID(given[0]) {
 		return given[0]
 	}
-	return randomID()
-}
-
-// randomID returns 26 random letters and digits.
-func randomID() string {
-	var buffer [26]byte
-	id := strconv.AppendUint(buffer[:0], rand.Uint64()|1<<63, 36)
-	return string(strconv.AppendUint(id, rand.Uint64()|1<<63, 36))
+	return rand.Text()
 }
 
 // UniqueID returns an id that no other call has: the request id, followed by a random suffix if the
@@ -30,7 +22,7 @@ func (c *Call) UniqueID() string {
 	if _, given := c.Request.Header["X-Request-Id"]; !given {
 		return c.RequestID
 	}
-	return c.RequestID + "." + randomID()
+	return c.RequestID + "." + rand.Text()
 }
 
 func saneID(id string) bool {

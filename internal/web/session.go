@@ -120,7 +120,7 @@ func appendSession(dst []byte, c *Call) []byte {
 
 // hasSession reports whether a call has a cookie for a session, valid or not.
 func (s *Site) hasSession(c *Call) bool {
-	return s.Sessions != nil && c.operation.V1 && len(c.Request.CookiesNamed(session.Cookie)) > 0
+	return s.Sessions != nil && c.v1() && len(c.Request.CookiesNamed(session.Cookie)) > 0
 }
 
 // sessionOf returns the session of a request. It returns false if there is no valid one. A request

@@ -98,8 +98,7 @@ func (c *Call) Renew(ctx context.Context) (*apikey.Key, bool) {
 // streams counts the open streams.
 type streams struct {
 	mutex sync.Mutex
-	open  int
-	byKey map[string]int // by the name of the key
+	byKey map[string]int // by the name of the key; none is 0
 }
 
 // add counts one more stream of a key. It returns false if the key has most streams already. If
@@ -111,7 +110,6 @@ func (n *streams) add(key string, most int) bool {
 		return false
 	}
 	n.byKey[key]++
-	n.open++
 	return true
 }
 
@@ -119,17 +117,19 @@ func (n *streams) add(key string, most int) bool {
 func (n *streams) remove(key string) {
 	n.mutex.Lock()
 	defer n.mutex.Unlock()
-	n.open--
 	if n.byKey[key]--; n.byKey[key] == 0 {
 		delete(n.byKey, key)
 	}
 }
 
 // OpenStreams returns how many streams are open.
-func (s *Site) OpenStreams() int {
+func (s *Site) OpenStreams() (open int) {
 	s.streams.mutex.Lock()
 	defer s.streams.mutex.Unlock()
-	return s.streams.open
+	for _, n := range s.streams.byKey {
+		open += n
+	}
+	return open
 }
 
 func (c *Call) tooManyStreams() Answer {

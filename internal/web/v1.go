@@ -15,14 +15,8 @@ import (
 
 // The rules in this file apply to /v1 and not to the five other operations.
 
-const (
-	v1Path = "/v1"
-	// ProblemPages is the path below which each problem has its page.
-	ProblemPages = "/docs/problems/"
-)
-
-// isV1 reports whether a path is below /v1, even if it belongs to no operation.
-func isV1(path string) bool { return path == v1Path || strings.HasPrefix(path, v1Path+"/") }
+// ProblemPages is the path below which each problem has its page.
+const ProblemPages = "/docs/problems/"
 
 // pattern is the template of an operation of /v1, split at its slashes.
 type pattern []string
@@ -67,7 +61,7 @@ func (p pattern) literal() bool { return !slices.ContainsFunc(p, isPlaceholder) 
 // isLiteral reports whether a path is the path of an operation without placeholders. Such an
 // operation takes precedence: search in /v1/bags/search is never a plate, whatever the method.
 func (s *Site) isLiteral(segments []string) bool {
-	return slices.ContainsFunc(s.operations, func(op *route) bool { return op.V1 && slices.Equal(op.pattern, segments) })
+	return slices.ContainsFunc(s.operations, func(op *route) bool { return op.V1() && slices.Equal(op.pattern, segments) })
 }
 
 // bearer returns the key in the header Authorization, or "" if there is none. It returns false if
@@ -84,9 +78,10 @@ func bearer(h http.Header) (key string, one bool) {
 	return strings.TrimSpace(key), len(values) == 1
 }
 
-// v1 reports whether the rules of /v1 apply to the call.
+// v1 reports whether the rules of /v1 apply to the call: even if no operation has its path.
 func (c *Call) v1() bool {
-	return c.operation != nil && c.operation.V1 || c.operation == nil && isV1(c.Request.URL.Path)
+	path := c.Request.URL.Path
+	return path == "/v1" || strings.HasPrefix(path, "/v1/")
 }
 
 // refuse answers with the problem if the rules of /v1 apply to the call, and with the code
@@ -117,10 +112,10 @@ func (c *Call) MediaType() string {
 // never, would keep others from their answers. It returns false if too little is free.
 func (c *Call) reserve(size int) bool {
 	n := int64(size) - c.counted
-	if !c.operation.V1 || size <= smallAnswer || n <= 0 {
+	if !c.v1() || size <= smallAnswer || n <= 0 {
 		return true
 	}
-	if !c.answers.Try(n) {
+	if !c.site.answers.Try(n) {
 		return false
 	}
 	c.counted += n
@@ -131,7 +126,7 @@ func (c *Call) reserve(size int) bool {
 // type. It returns false otherwise.
 func (c *Call) unreadable() (Answer, bool) {
 	switch {
-	case !c.operation.Body:
+	case !c.operation.HasBody():
 		return c.superfluous()
 	case len(c.Request.Header["Content-Encoding"]) > 0:
 		return c.Problem(fault.WrongMediaType, "Expected a body without Content-Encoding"), true
@@ -163,15 +158,15 @@ var (
 )
 
 // writeV1 writes an answer of /v1.
-func writeV1(w http.ResponseWriter, r *http.Request, a *Answer) {
+func writeV1(w http.ResponseWriter, c *Call, a *Answer) {
 	h := w.Header()
 	if a.cookie != nil {
 		http.SetCookie(w, a.cookie)
 	}
-	if a.Status == http.StatusOK && r.Method == http.MethodGet && !a.noStore {
+	if a.Status == http.StatusOK && c.Request.Method == http.MethodGet && !c.operation.NoStore {
 		tag := a.etag()
 		h["Etag"], h["Cache-Control"] = []string{tag}, revalidate
-		if matchesETag(r.Header["If-None-Match"], tag) {
+		if matchesETag(c.Request.Header["If-None-Match"], tag) {
 			a.Status = http.StatusNotModified
 			w.WriteHeader(a.Status)
 			return
@@ -221,18 +216,15 @@ func matchesETag(headers []string, tag string) bool {
 // allowOrigin sets the CORS headers that let a page of another origin read the answer, if Origins
 // has that origin. Credentials are not allowed: such a page must send a key, and cannot use the
 // session of the browser.
-func (s *Site) allowOrigin(h http.Header, r *http.Request) (allowed bool) {
+func (s *Site) allowOrigin(h http.Header, r *http.Request) {
 	if len(s.Origins) == 0 {
-		return false
+		return
 	}
 	h.Add("Vary", "Origin")
-	origin := r.Header["Origin"]
-	if len(origin) != 1 || !slices.Contains(s.Origins, origin[0]) {
-		return false
+	if origin := r.Header["Origin"]; len(origin) == 1 && slices.Contains(s.Origins, origin[0]) {
+		h["Access-Control-Allow-Origin"] = origin
+		h["Access-Control-Expose-Headers"] = exposed
 	}
-	h["Access-Control-Allow-Origin"] = origin
-	h["Access-Control-Expose-Headers"] = exposed
-	return true
 }
 
 // Values of the CORS headers: the response headers that a page may read, the request headers that
@@ -249,7 +241,7 @@ func (s *Site) unroutedV1(h http.Header, c *Call, segments []string) Answer {
 	var methods []string
 	literal := s.isLiteral(segments)
 	for _, op := range s.operations {
-		if op.V1 && op.pattern.literal() == literal {
+		if op.V1() && op.pattern.literal() == literal {
 			if _, ok := op.pattern.match(segments, nil); ok {
 				methods = append(methods, op.Method)
 			}

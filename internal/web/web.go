@@ -73,7 +73,7 @@ type route struct {
 // match appends the values of the placeholders of a path to dst. It returns false if the path does
 // not match.
 func (r *route) match(segments, dst []string) (values []string, ok bool) {
-	if r.V1 {
+	if r.V1() {
 		return r.pattern.match(segments, dst)
 	}
 	return r.skeleton.match(segments, dst)
@@ -98,7 +98,7 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 		here := &route{Operation: op}
 		s.operations = append(s.operations, here)
 		answer := func(c *gin.Context) { s.serve(c.Writer, c.Request, here) }
-		if op.V1 {
+		if op.V1() {
 			here.pattern = newPattern(op.Template)
 			s.engine.Handle(op.Method, here.pattern.route(), answer)
 			continue
@@ -150,13 +150,8 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 // reply determines the answer and writes it. The memory of a large answer is counted until it is
 // written.
 func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
-	c.answers = s.answers
-	defer func() {
-		if c.counted > 0 {
-			s.answers.Return(c.counted)
-		}
-	}()
-	answer, callback := s.answer(w, c, here)
+	defer func() { s.answers.Return(c.counted) }()
+	answer := s.answer(w, c, here)
 	if len(answer.Body) > smallAnswer && !c.count(answer.Body) {
 		answer = c.Unavailable(errCrowded)
 	}
@@ -176,15 +171,15 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 		h["Retry-After"] = oneSecond
 	}
 	if c.v1() {
-		writeV1(w, c.Request, &answer)
+		writeV1(w, c, &answer)
 	} else {
-		write(w, answer, callback)
+		write(w, answer, c.callback)
 	}
 	return answer
 }
 
 // answer determines the answer. A panic becomes an internal error.
-func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, callback string) {
+func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer) {
 	defer func() {
 		if defect := recover(); defect != nil {
 			if defect == http.ErrAbortHandler { //nolint:errorlint // the sentinel of net/http, compared as it does
@@ -192,7 +187,6 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 			}
 			a = c.refuse(fault.Internal, fault.InternalV1)
 			a.Cause = panicOf(defect)
-			callback = c.callback
 		}
 	}()
 	var buffer [16]string
@@ -200,13 +194,13 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 	ok := false
 	if here != nil {
 		c.Values, ok = here.match(segments, c.Values)
-		ok = ok && (!here.V1 || here.pattern.literal() || !s.isLiteral(segments))
+		ok = ok && (!here.V1() || here.pattern.literal() || !s.isLiteral(segments))
 	}
-	if isV1(c.Request.URL.Path) {
+	if c.v1() {
 		s.allowOrigin(w.Header(), c.Request)
 	}
 	if !ok {
-		return s.unrouted(w, c, segments), ""
+		return s.unrouted(w, c, segments)
 	}
 	c.operation = &here.Operation
 	c.Query = parseQuery(c.Request.URL.RawQuery, c.Query)
@@ -215,19 +209,19 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 		c.badCallback = !ok
 	}
 	if refusal, refused := s.admit(w.Header(), c); refused {
-		return refusal, c.callback
+		return refusal
 	}
 	if s.crowded(c) {
-		return c.Unavailable(errCrowded), c.callback
+		return c.Unavailable(errCrowded)
 	}
-	if here.Body || here.V1 && here.Method == http.MethodPost {
+	if here.HasBody() || here.V1() && here.Method == http.MethodPost {
 		c.readBody()
 		if c.crowded {
-			return c.Unavailable(errCrowded), ""
+			return c.Unavailable(errCrowded)
 		}
-		if here.V1 {
+		if here.V1() {
 			if refusal, refused := c.unreadable(); refused {
-				return refusal, ""
+				return refusal
 			}
 		}
 	}
@@ -239,7 +233,7 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer, ca
 	}
 	ctx, question := s.made.Ask(ctx)
 	defer question.End()
-	return here.Serve(ctx, c), c.callback
+	return here.Serve(ctx, c)
 }
 
 // panicError is the cause of an internal error after a panic. Its text contains only the type of
@@ -262,7 +256,7 @@ func (p panicError) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
 // unrouted answers a request whose path or method no operation has.
 func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answer {
 	w.Header().Del("Allow") // the router has set it without knowing the whole path
-	if isV1(c.Request.URL.Path) {
+	if c.v1() {
 		return s.unroutedV1(w.Header(), c, segments)
 	}
 	for _, op := range s.operations {
