@@ -41,16 +41,17 @@ func (a *answer) WriteHeader(status int)      { a.status = status }
 // forged forms.
 var carried = []string{"Cookie", "Origin", "Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-Id"}
 
-// ask sends a request to an operation of /v1 in this process, as the caller of r. body is sent as
-// JSON unless it is nil.
-func (c *Console) ask(r *http.Request, header http.Header, method, target string, body any) (*answer, error) {
+// ask sends a request to an operation of /v1 in this process, as the caller of r, and decodes the
+// answer into v, unless that is nil. body is sent as JSON unless it is nil. It returns the header of
+// the answer.
+func (c *Console) ask(r *http.Request, header http.Header, method, target string, body, v any) (http.Header, *problem) {
 	var content io.Reader = http.NoBody
 	if body != nil {
 		content = bytes.NewReader(strictjson.Encode(body))
 	}
 	inner, err := http.NewRequestWithContext(r.Context(), method, target, content)
 	if err != nil {
-		return nil, err
+		return nil, &problem{Status: http.StatusBadRequest, Title: "The address is not understood"}
 	}
 	inner.RequestURI, inner.Host, inner.RemoteAddr, inner.TLS = target, r.Host, r.RemoteAddr, r.TLS
 	for _, name := range carried {
@@ -64,7 +65,7 @@ func (c *Console) ask(r *http.Request, header http.Header, method, target string
 	}
 	a := &answer{header: make(http.Header), status: http.StatusOK}
 	c.v1.ServeHTTP(a, inner)
-	return a, nil
+	return a.header, a.read(v)
 }
 
 // read decodes an answer into v, or returns the problem in it.

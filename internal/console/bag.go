@@ -65,7 +65,7 @@ func (v *visit) bag() (view, *problem) {
 	}
 	var found answer
 	query := "/v1/bags/" + url.PathEscape(plate) + "?fields=raw"
-	if p := v.ask("GET", query, nil, &found); p != nil {
+	if p := v.ask(query, nil, &found); p != nil {
 		return shown, p
 	}
 	follow := []string{plate}
@@ -80,7 +80,7 @@ func (v *visit) bag() (view, *problem) {
 	cursor := found.Cursor
 	if len(follow) > 1 { // a cursor belongs to its filter; what changes after it was taken is told, so read again what came before
 		cursor, found = v.cursor(filter), answer{}
-		if p := v.ask("GET", query, nil, &found); p != nil {
+		if p := v.ask(query, nil, &found); p != nil {
 			return shown, p
 		}
 	}
@@ -115,7 +115,7 @@ func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
 		Bags []bagDoc `json:"bags"`
 	}
 	query := url.Values{"plate": plates[:min(len(plates), maxChained)], "fields": {"raw"}}
-	p := v.ask("GET", "/v1/bags?"+query.Encode(), nil, &found)
+	p := v.ask("/v1/bags?"+query.Encode(), nil, &found)
 	if p != nil && p.Status == 403 { // the key may know the plates, but not their bags
 		return nil, nil
 	}

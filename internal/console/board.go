@@ -80,7 +80,7 @@ func (v *visit) board() (view, *problem) {
 			Flights []flightDoc `json:"flights"`
 			Next    string      `json:"next"`
 		}
-		if p := v.ask("GET", "/v1/flights?"+query.Encode(), nil, &part); p != nil {
+		if p := v.ask("/v1/flights?"+query.Encode(), nil, &part); p != nil {
 			return shown, p
 		}
 		flights = append(flights, part.Flights...)
@@ -201,7 +201,7 @@ func (v *visit) cursor(filter url.Values) string {
 		Cursor string `json:"cursor"`
 	}
 	filter.Set("fields", "list")
-	if p := v.ask("GET", "/v1/changes?"+filter.Encode(), nil, &from); p != nil {
+	if p := v.ask("/v1/changes?"+filter.Encode(), nil, &from); p != nil {
 		return ""
 	}
 	return from.Cursor

@@ -137,7 +137,7 @@ func (v *visit) checkReject() (view, *problem) {
 		} `json:"results"`
 	}
 	question := map[string]any{"messages": []any{map[string]any{"text": text}}}
-	if p := v.ask(http.MethodPost, "/v1/messages/validate", question, &answer); p != nil {
+	if p := v.ask("/v1/messages/validate", question, &answer); p != nil {
 		return view{Data: rejectsPage{Check: check{Problem: p}}}, nil
 	}
 	if len(answer.Results) != 1 {

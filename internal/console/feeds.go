@@ -86,7 +86,7 @@ var feedLooks = map[string]feedLook{"silent": {0, "is-risk late", "del"}, "new":
 func (v *visit) feeds() (view, *problem) {
 	shown := view{Title: "Feeds", Section: "feeds", Airport: v.airport(), Live: &live{}}
 	var data feedsPage
-	if p := v.ask(http.MethodGet, "/v1/status", nil, &data.Status); p != nil {
+	if p := v.ask("/v1/status", nil, &data.Status); p != nil {
 		return shown, p
 	}
 	for _, name := range slices.Sorted(maps.Keys(data.Status.Parts)) {
@@ -98,7 +98,7 @@ func (v *visit) feeds() (view, *problem) {
 			Feeds []feedDoc `json:"feeds"`
 			Next  string    `json:"next"`
 		}
-		p := v.ask(http.MethodGet, "/v1/feeds?"+query.Encode(), nil, &list)
+		p := v.ask("/v1/feeds?"+query.Encode(), nil, &list)
 		if data.Refused = p != nil && p.Status == http.StatusForbidden; p != nil && !data.Refused {
 			return shown, p
 		}

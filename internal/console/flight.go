@@ -76,7 +76,7 @@ func (v *visit) wholeFlight(target string) (all flightList, p *problem) {
 		if next != "" {
 			query += "&cursor=" + url.QueryEscape(next)
 		}
-		if p := v.ask("GET", target+query, nil, &part); p != nil {
+		if p := v.ask(target+query, nil, &part); p != nil {
 			return all, p
 		}
 		if next == "" {

@@ -69,7 +69,7 @@ func (v *visit) bulk() (view, *problem) {
 		action, body["reason"] = "dismiss", cmp.Or(strings.TrimSpace(form.Get("reason")), dismissed)
 	}
 	var job jobDoc
-	if p := v.ask(http.MethodPost, "/v1/rejects/"+action, body, &job); p != nil {
+	if p := v.ask("/v1/rejects/"+action, body, &job); p != nil {
 		return view{Title: "Rejects", Section: "rejects"}, p
 	}
 	return view{Redirect: path("rejects", "jobs", job.ID) + "?" + list.Encode()}, nil
@@ -80,7 +80,7 @@ func (v *visit) job() (view, *problem) {
 	asked := v.r.URL.Query()
 	data := jobPage{IDs: asked["id"], List: listOf(asked).Encode()}
 	shown := view{Title: "Rejects", Section: "rejects", Airport: v.airport()}
-	p := v.ask(http.MethodGet, "/v1/rejects/jobs/"+url.PathEscape(v.r.PathValue("id")), nil, &data.jobDoc)
+	p := v.ask("/v1/rejects/jobs/"+url.PathEscape(v.r.PathValue("id")), nil, &data.jobDoc)
 	shown.Data = data
 	return shown, p
 }

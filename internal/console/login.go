@@ -23,16 +23,12 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	next := back(r.PostFormValue("next"))
 	key := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(r.PostFormValue("key"))}, "Cookie": nil}
-	a, err := c.ask(r, key, http.MethodPost, "/v1/session", nil)
-	if err != nil {
-		http.Error(w, "the form is not understood", http.StatusBadRequest)
-		return
-	}
-	if p := a.read(nil); p != nil {
+	header, p := c.ask(r, key, http.MethodPost, "/v1/session", nil, nil)
+	if p != nil {
 		c.render(w, r, "login", "layout", page{view: view{Title: "Log in"}, Now: c.clock(), Path: next, Refused: p})
 		return
 	}
-	w.Header()["Set-Cookie"] = a.header["Set-Cookie"]
+	w.Header()["Set-Cookie"] = header["Set-Cookie"]
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
@@ -40,8 +36,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 // that the next user of the browser does not have the session.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
 	http.SetCookie(w, &http.Cookie{Name: sessions.Cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
-	if a, err := c.ask(r, nil, http.MethodDelete, "/v1/session", nil); err == nil && a.header["Set-Cookie"] != nil {
-		w.Header()["Set-Cookie"] = a.header["Set-Cookie"]
+	if header, _ := c.ask(r, nil, http.MethodDelete, "/v1/session", nil, nil); header["Set-Cookie"] != nil {
+		w.Header()["Set-Cookie"] = header["Set-Cookie"]
 	}
 	http.Redirect(w, r, Path+"login", http.StatusSeeOther)
 }

@@ -141,7 +141,7 @@ func (v *visit) rejects() (view, *problem) {
 	if data.cursor = asked.Get("cursor"); data.cursor != "" {
 		query.Set("cursor", data.cursor)
 	}
-	if p := v.ask(http.MethodGet, "/v1/rejects?"+query.Encode(), nil, &list); p != nil {
+	if p := v.ask("/v1/rejects?"+query.Encode(), nil, &list); p != nil {
 		return shown, p
 	}
 	if len(list.Rejects) == 0 && data.cursor != "" { // the last reject of an older page was decided on
@@ -159,7 +159,7 @@ func (v *visit) rejects() (view, *problem) {
 	}
 	if id != "" {
 		data.Selected = &rejectDoc{}
-		if p := v.ask(http.MethodGet, "/v1/rejects/"+url.PathEscape(id), nil, data.Selected); p != nil {
+		if p := v.ask("/v1/rejects/"+url.PathEscape(id), nil, data.Selected); p != nil {
 			return shown, p
 		}
 		data.Selected.unwrap()
@@ -177,7 +177,7 @@ func (v *visit) summary(data *rejectsPage) *problem {
 		Count                      int
 	}
 	var sum struct{ States, Codes, Airports, Doors, Hours []entry }
-	if p := v.ask(http.MethodGet, "/v1/rejects/summary?"+url.Values{"state": data.filter["state"]}.Encode(), nil, &sum); p != nil {
+	if p := v.ask("/v1/rejects/summary?"+url.Values{"state": data.filter["state"]}.Encode(), nil, &sum); p != nil {
 		return p
 	}
 	tallies := func(list []entry) (all []tally) {
@@ -257,7 +257,7 @@ func (v *visit) resubmit() (view, *problem) {
 	var answer struct {
 		Verdict string `json:"verdict"`
 	}
-	if p := v.ask(http.MethodPost, "/v1/rejects/"+url.PathEscape(id)+"/resubmit", body, &answer); p != nil {
+	if p := v.ask("/v1/rejects/"+url.PathEscape(id)+"/resubmit", body, &answer); p != nil {
 		return view{Title: "Rejects", Section: "rejects"}, p
 	}
 	return v.done(id, answer.Verdict), nil
@@ -267,7 +267,7 @@ func (v *visit) dismiss() (view, *problem) {
 	id := v.r.PathValue("id")
 	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
 	reason := cmp.Or(strings.TrimSpace(v.r.PostFormValue("reason")), dismissed)
-	if p := v.ask(http.MethodPost, "/v1/rejects/"+url.PathEscape(id)+"/dismiss", map[string]any{"reason": reason}, nil); p != nil {
+	if p := v.ask("/v1/rejects/"+url.PathEscape(id)+"/dismiss", map[string]any{"reason": reason}, nil); p != nil {
 		return view{Title: "Rejects", Section: "rejects"}, p
 	}
 	return v.done(id, "dismissed"), nil

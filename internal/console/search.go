@@ -88,7 +88,7 @@ func (v *visit) flightThere(airport, airline, flight, date string) string {
 	for _, direction := range []string{"D", "A"} {
 		var list flightList
 		target := strings.TrimPrefix(path("flights", airport, direction, airline, flight, date), Path)
-		if p := v.ask(http.MethodGet, "/v1/"+target+"?limit=1", nil, &list); p == nil && list.Flight.Bags > 0 {
+		if p := v.ask("/v1/"+target+"?limit=1", nil, &list); p == nil && list.Flight.Bags > 0 {
 			return Path + target
 		}
 	}
@@ -167,7 +167,7 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 		Bags []bagDoc `json:"bags"`
 		Next string   `json:"next"`
 	}
-	p := v.ask(http.MethodPost, "/v1/bags/search", question, &found)
+	p := v.ask("/v1/bags/search", question, &found)
 	if p != nil && p.Status == http.StatusForbidden && v.session.may("bags") {
 		return nil // the bags of that day are out of scope; bags of other days may be in scope
 	}

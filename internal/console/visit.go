@@ -57,7 +57,7 @@ type page struct {
 func (c *Console) handle(pattern, name string, serve func(*visit) (view, *problem)) {
 	c.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Console: c, r: r, now: c.clock()}
-		shown, p := view{}, v.ask(http.MethodGet, "/v1/session", nil, &v.session)
+		shown, p := view{}, v.ask("/v1/session", nil, &v.session)
 		if p == nil {
 			shown, p = serve(v)
 		}
@@ -128,13 +128,14 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, name, block str
 	write(w, r, status, body.Bytes())
 }
 
-// ask asks an operation of /v1 and decodes its answer.
-func (v *visit) ask(method, target string, body, into any) *problem {
-	a, err := v.Console.ask(v.r, nil, method, target, body)
-	if err != nil {
-		return &problem{Status: http.StatusBadRequest, Title: "The address is not understood"}
+// ask asks an operation of /v1 and decodes its answer: by POST if there is a body.
+func (v *visit) ask(target string, body, into any) *problem {
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
 	}
-	return a.read(into)
+	_, p := v.Console.ask(v.r, nil, method, target, body, into)
+	return p
 }
 
 // lastAirport is the cookie with the airport that was shown last.
