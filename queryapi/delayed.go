@@ -11,7 +11,6 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
-	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
@@ -193,18 +192,8 @@ func relay(c *web.Call, reply wtr.Reply) web.Answer {
 	return web.Answer{Status: status, Body: append(dst, '}')}
 }
 
-// delayedBag is a bag of a report as the answer shows it.
-type delayedBag struct {
-	bag     *bag.Bag
-	rushTag bag.Plate
-}
-
-func appendReport(dst []byte, bags []delayedBag, reference string) []byte {
-	dst = append(dst, `{"success":true,"bags":[`...)
-	for _, b := range bags {
-		dst = bagjson.AppendPassengerBag(strictjson.AppendComma(dst), b.bag, b.rushTag)
-	}
-	dst = append(dst, `],"record_reference":`...)
-	dst = strictjson.AppendString(dst, reference)
-	return append(dst, '}')
+// appendReport appends the answer about a report, with the list of its bags.
+func appendReport(dst, bags []byte, reference string) []byte {
+	dst = append(append(dst, `{"success":true,"bags":`...), bags...)
+	return append(strictjson.AppendText(dst, "record_reference", reference), '}')
 }

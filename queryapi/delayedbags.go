@@ -6,13 +6,15 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/bagjson"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/wtr"
 )
 
-// requestBags holds the bags of a request: shown is what the answer shows, reached holds the plates
-// whose bags get the report as an event.
+// requestBags holds the bags of a request: shown is the JSON list in the answer, reached holds the
+// plates whose bags get the report as an event.
 type requestBags struct {
-	shown   []delayedBag
+	shown   []byte
 	reached []bag.Plate
 }
 
@@ -25,6 +27,7 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 	today := bag.DayOf(d.Airports.Local(request.Station, d.Clock()))
 	sight := key.SightIfLimited(d.Airports)
 	trails, viewer := d.Trails(sight), bag.NewViewer(ctx, sight)
+	found.shown = append(found.shown, '[')
 	for _, plate := range request.Plates {
 		bags, err := trails.OfPlate(ctx, plate)
 		if err != nil {
@@ -35,14 +38,15 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 		if viewer == nil || len(meant) > 0 && len(seen) == len(meant) {
 			found.reached = append(found.reached, plate)
 		}
-		if len(seen) != 1 {
-			// If there is no bag, or the key does not see it, the answer shows only data from the
-			// request. The same holds for several bags, since it is not known whose names to show.
-			found.shown = append(found.shown, delayedBag{bag: &bag.Bag{Plate: plate, Surname: request.Surname, Rush: plate[0] == '2'}})
-			continue
+		// If there is no bag, or the key does not see it, the answer shows only data from the request.
+		// The same holds for several bags, since it is not known whose names to show.
+		shown := &bag.Bag{Plate: plate, Surname: request.Surname, Rush: plate[0] == '2'}
+		if len(seen) == 1 {
+			shown = seen[0]
 		}
-		found.shown = append(found.shown, delayedBag{seen[0], bagdoc.RushPlate(seen[0], viewer)})
+		found.shown = bagjson.AppendPassengerBag(strictjson.AppendComma(found.shown), shown, bagdoc.RushPlate(shown, viewer))
 	}
+	found.shown = append(found.shown, ']')
 	return found, viewer.Err()
 }
 

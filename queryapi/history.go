@@ -114,12 +114,10 @@ func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.View
 	dst = append(dst, `,"events":[`...)
 	for i := range b.Events {
 		e := &b.Events[i]
-		dst = strictjson.AppendComma(dst)
-		shown := bagjson.EventContext{Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key)}
-		if e.Code == bag.EventReflighted {
-			shown.Reflighted = bagdoc.Reflighted(b, e, viewer)
+		shown := bagjson.EventContext{
+			Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key), Reflighted: bagdoc.Reflighted(b, e, viewer),
 		}
-		dst = c.Part(bagjson.AppendEvent(dst, e, q.Airports, shown))
+		dst = c.Part(bagjson.AppendEvent(strictjson.AppendComma(dst), e, q.Airports, shown))
 	}
 	dst = append(dst, ']')
 	dst = q.appendInquiries(dst, b)

@@ -13,29 +13,12 @@ import (
 	"bagtrail/parser"
 )
 
-// passengerQuery holds the parameters of bags for passenger.
-type passengerQuery struct {
-	pnr string
-	day bag.Day
-}
-
-// parsePassenger reads PNR and date.
-func parsePassenger(values []string) (q passengerQuery, f faults) {
-	q.pnr = values[0]
-	f.check(parser.IsPNR(q.pnr), fault.PassengerPNR)
-	q.day = f.day(values[1], fault.PassengerDateMissing, fault.PassengerDateFormat)
-	return q, f
-}
-
-// matches reports whether a bag, or a view of it, has the PNR and a living leg that departs on the
-// day.
-func (q *passengerQuery) matches(b *bag.Bag) bool {
-	return b.HasPNR(q.pnr) && b.DepartsOn(q.day)
-}
-
 // passenger answers bags for passenger (interface 4.3).
 func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
-	query, f := parsePassenger(c.Values)
+	var f faults
+	pnr := c.Values[0]
+	f.check(parser.IsPNR(pnr), fault.PassengerPNR)
+	day := f.day(c.Values[1], fault.PassengerDateMissing, fault.PassengerDateFormat)
 	if f = c.Faults(f); len(f) > 0 {
 		return c.Refuse(f...)
 	}
@@ -43,7 +26,7 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	sight := q.sight(c.Key)
-	bags, err := q.Trails(sight).OfPassenger(ctx, query.pnr, query.day)
+	bags, err := q.Trails(sight).OfPassenger(ctx, pnr, day)
 	switch {
 	case err != nil:
 		return c.Unavailable(err)
@@ -51,7 +34,7 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 		return c.Refuse(fault.PassengerNoBags)
 	}
 	viewer := bag.NewViewer(ctx, sight)
-	bags = filter(views(bags, viewer), query.matches)
+	bags = filter(views(bags, viewer), func(b *bag.Bag) bool { return b.HasPNR(pnr) && b.DepartsOn(day) })
 	if err := viewer.Err(); err != nil {
 		return c.Unavailable(err)
 	}

@@ -136,8 +136,7 @@ func (s *search) matches(b *bag.Bag, airports *airport.Library) bool {
 	case "plate":
 		return true
 	case "pnr":
-		query := passengerQuery{s.pnr, s.flight.Day}
-		return query.matches(b)
+		return b.HasPNR(s.pnr) && b.DepartsOn(s.flight.Day)
 	}
 	return (s.lastName == "" || b.HasSurname(s.lastName)) && slices.ContainsFunc(b.Legs, func(l bag.Leg) bool {
 		if s.airport == "" {

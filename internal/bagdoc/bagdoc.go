@@ -213,10 +213,7 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	dst = appendHappened(dst, m, w.Airports)
 	dst = AppendTime(dst, "received", m.Received)
 	dst = strictjson.AppendNumber(dst, "leg", legOf(s.seen, e))
-	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m)}
-	if e.Code == bag.EventReflighted {
-		shown.Reflighted = Reflighted(s.seen, e, w.Viewer)
-	}
+	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m), Reflighted: Reflighted(s.seen, e, w.Viewer)}
 	return append(bagjson.AppendEventDetails(dst, e, w.Airports, shown), '}')
 }
 
@@ -254,11 +251,7 @@ func legOf(b *bag.Bag, e *bag.Event) int {
 // originals returns the plates of the originals in the REFLIGHTED events, without duplicates.
 func (w *Writer) originals(s subject) (plates []bag.Plate) {
 	for i := range s.seen.Events {
-		e := &s.seen.Events[i]
-		if e.Code != bag.EventReflighted {
-			continue
-		}
-		if r := Reflighted(s.seen, e, w.Viewer); r != nil && !slices.Contains(plates, r.Plate) {
+		if r := Reflighted(s.seen, &s.seen.Events[i], w.Viewer); r != nil && !slices.Contains(plates, r.Plate) {
 			plates = append(plates, r.Plate)
 		}
 	}
@@ -275,8 +268,11 @@ func RushPlate(b *bag.Bag, viewer *bag.Viewer) bag.Plate {
 
 // Reflighted returns the data that a REFLIGHTED event of b shows about the original bag. If the
 // viewer may not see the original, the data is only the plate that the message of the event itself
-// names.
+// names. It returns nil for any other event.
 func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
+	if e.Code != bag.EventReflighted {
+		return nil
+	}
 	r := b.ReflightedBy(e)
 	if r == nil || viewer == nil {
 		return r
