@@ -36,15 +36,21 @@ const digestPrefix = "sha256:"
 // itself there by mistake.
 func Parse(text []byte) ([]*Key, error) {
 	var keys []*Key
-	seen := duplicateCheck{names: make(map[string]bool), digests: make(map[[sha256.Size]byte]string)}
+	names, digests := map[string]bool{}, map[[sha256.Size]byte]string{} // of the keys so far
+	read := func(v strictyaml.Value) {
+		key := readKey(v)
+		if keys = append(keys, key); names[key.Name] {
+			v.Fault("the name %s is there twice", key.Name)
+		}
+		names[key.Name] = key.Name != ""
+		if other, shared := digests[key.digest]; shared {
+			v.Fault("the digest of %s is there twice", other)
+		} else if key.digest != [sha256.Size]byte{} {
+			digests[key.digest] = key.Name
+		}
+	}
 	err := strictyaml.Read(text, func(document strictyaml.Value) {
-		document.Object(strictyaml.Members{"keys": func(list strictyaml.Value) {
-			list.List(func(v strictyaml.Value) {
-				key := readKey(v)
-				seen.check(v, key)
-				keys = append(keys, key)
-			})
-		}}, "keys")
+		document.Object(strictyaml.Members{"keys": func(list strictyaml.Value) { list.List(read) }}, "keys")
 	})
 	if err != nil {
 		return nil, fmt.Errorf("key file:\n%w", err)
@@ -86,28 +92,6 @@ func (k *Key) setBurst() {
 	if k.Burst == 0 {
 		k.Burst = int(math.Ceil(k.Rate))
 	}
-}
-
-// duplicateCheck finds names and digests that two keys share.
-type duplicateCheck struct {
-	names   map[string]bool
-	digests map[[sha256.Size]byte]string // names
-}
-
-// check adds a key, and reports a fault if an earlier key has its name or digest.
-func (d duplicateCheck) check(v strictyaml.Value, key *Key) {
-	if key.Name != "" && d.names[key.Name] {
-		v.Fault("the name %s is there twice", key.Name)
-	}
-	d.names[key.Name] = true
-	if key.digest == [sha256.Size]byte{} {
-		return
-	}
-	if other, shared := d.digests[key.digest]; shared {
-		v.Fault("the digest of %s is there twice", other)
-		return
-	}
-	d.digests[key.digest] = key.Name
 }
 
 func readName(v strictyaml.Value) string {

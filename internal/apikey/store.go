@@ -1,7 +1,6 @@
 package apikey
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"time"
@@ -14,9 +13,10 @@ import (
 // not a secret.
 const DevelopmentKey = "bagtrail-development"
 
-// Store holds the current keys. It is safe for concurrent use.
+// Store holds the current keys. It is safe for concurrent use. Its method Watch reloads the key file
+// when it changes; a file with a fault does not change the keys.
 type Store struct {
-	keys *watch.Value[keySet]
+	*watch.Value[keySet]
 }
 
 // keySet holds the keys of one version of the file. It never changes.
@@ -57,7 +57,7 @@ func Development() *Store {
 // A key is found by the digest of its text, so the time that this takes says nothing about the texts
 // of other keys.
 func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
-	key := s.keys.Load().byDigest[sha256.Sum256([]byte(text))]
+	key := s.Load().byDigest[sha256.Sum256([]byte(text))]
 	if key == nil || key.State(now) != "active" {
 		return nil, false
 	}
@@ -73,14 +73,8 @@ type ByName interface {
 
 // Named implements ByName.
 func (s *Store) Named(name string, now time.Time) (key *Key, active bool) {
-	key = s.keys.Load().byName[name]
+	key = s.Load().byName[name]
 	return key, key != nil && key.State(now) == "active"
-}
-
-// Watch reloads the key file when it changes, until ctx ends; see watch.Value. A file with a fault
-// does not change the keys.
-func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(error)) {
-	s.keys.Watch(ctx, ticks, report)
 }
 
 // newKeySet returns the set of keys. A key whose digest is in before keeps its bucket, even if its

@@ -130,5 +130,4 @@ type flightDoc struct {
 	Bags      int            `json:"bags"`
 	Rush      int            `json:"rush"`
 	Status    map[string]int `json:"status"`
-	Changed   time.Time      `json:"changed"`
 }

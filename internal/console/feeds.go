@@ -25,7 +25,6 @@ type feedDoc struct {
 	Airport  string    `json:"airport"`
 	Door     string    `json:"door"`
 	State    string    `json:"state"`
-	First    time.Time `json:"first_received"`
 	Last     time.Time `json:"last_received"`
 	UsualGap float64   `json:"usual_gap"`
 	feedCounts
