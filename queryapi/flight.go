@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"bagtrail/enricher/airport"
-	"bagtrail/internal/bag"
 	"bagtrail/internal/bagjson"
+	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
@@ -13,33 +13,26 @@ import (
 	"bagtrail/parser"
 )
 
-// flightQuery holds the parameters of bags for flight.
-type flightQuery struct {
-	airport  string
-	arriving bool
-	flight   bag.Flight
-}
-
 // parseFlight reads airport, indicator, airline, flight number, date.
-func parseFlight(values []string, airports *airport.Library) (q flightQuery, f faults) {
-	q.airport = values[0]
-	if f.present(q.airport, fault.FlightAirportMissing) && f.check(parser.IsThreeCapitals(q.airport), fault.FlightAirportFormat) {
-		f.check(airports.KnownAirport(q.airport), fault.FlightAirportUnknown)
+func parseFlight(values []string, airports *airport.Library) (q changefeed.Flight, f faults) {
+	q.Airport = values[0]
+	if f.present(q.Airport, fault.FlightAirportMissing) && f.check(parser.IsThreeCapitals(q.Airport), fault.FlightAirportFormat) {
+		f.check(airports.KnownAirport(q.Airport), fault.FlightAirportUnknown)
 	}
 	if f.present(values[1], fault.FlightIndicatorMissing) {
-		q.arriving = values[1] == "A" || values[1] == "a"
-		f.check(q.arriving || values[1] == "D" || values[1] == "d", fault.FlightIndicatorFormat)
+		q.Arriving = values[1] == "A" || values[1] == "a"
+		f.check(q.Arriving || values[1] == "D" || values[1] == "d", fault.FlightIndicatorFormat)
 	}
-	q.flight.Airline = values[2]
+	q.Airline = values[2]
 	if f.present(values[2], fault.FlightAirlineMissing) {
 		f.check(parser.IsAirline(values[2]), fault.FlightAirlineFormat)
 	}
 	if f.present(values[3], fault.FlightNumberMissing) {
 		var ok bool
-		q.flight.Number, ok = parser.FlightNumber(values[3])
+		q.Number, ok = parser.FlightNumber(values[3])
 		f.check(ok, fault.FlightNumberFormat)
 	}
-	q.flight.Day = f.day(values[4], fault.FlightDateMissing, fault.FlightDateFormat)
+	q.Day = f.day(values[4], fault.FlightDateMissing, fault.FlightDateFormat)
 	return q, f
 }
 
@@ -50,11 +43,11 @@ func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 	if f = c.Faults(f); len(f) > 0 {
 		return c.Refuse(f...)
 	}
-	query.flight.Airline = q.Airlines.Code(query.flight.Airline)
-	if !c.Key.MayUse(operation.BagsForFlight) || !c.Key.Flight(query.flight.Airline, query.airport) {
+	query.Airline = q.Airlines.Code(query.Airline)
+	if !c.Key.MayUse(operation.BagsForFlight) || !c.Key.Flight(query.Airline, query.Airport) {
 		return c.NotAuthorised()
 	}
-	listed, err := q.Trails(q.sight(c.Key)).OfFlight(ctx, query.airport, query.arriving, query.flight)
+	listed, err := q.Trails(q.sight(c.Key)).OfFlight(ctx, query.Airport, query.Arriving, query.Flight)
 	if err != nil {
 		return c.Unavailable(err)
 	}

@@ -157,10 +157,11 @@ func (q Queries) changeFlight(a *arguments) *changefeed.Flight {
 	for i, name := range []string{"airport", "direction", "airline", "flight", "date"} {
 		path.given = append(path.given, argument{name: name, value: parts[i], parameter: "flight"})
 	}
-	query := path.flightQuery(q.Airports)
+	query := path.airportQuery(q.Airports)
+	query.Flight = path.flight()
 	a.errors = append(a.errors, path.errors...)
-	query.flight.Airline = q.Airlines.Code(query.flight.Airline)
-	return &changefeed.Flight{Flight: query.flight, Airport: query.airport, Arriving: query.arriving}
+	query.Airline = q.Airlines.Code(query.Airline)
+	return &query
 }
 
 // changesBegin reads where the changes begin: cursor or since.

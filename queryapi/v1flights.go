@@ -24,20 +24,19 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	names := []string{"airport", "direction", "airline", "flight", "date"}
 	a := newArguments(c, names...)
 	a.allowOnly(append(names, "limit", "cursor")...)
-	query := a.flightQuery(q.Airports)
+	query := a.airportQuery(q.Airports)
+	query.Flight = a.flight()
 	part := a.page(append([]string{"flight"}, c.Values...)...)
 	if refusal, refused := a.bagRefusal(c); refused {
 		return refusal
 	}
-	query.flight.Airline = q.Airlines.Code(query.flight.Airline)
-	if !c.Key.Flight(query.flight.Airline, query.airport) {
+	query.Airline = q.Airlines.Code(query.Airline)
+	if !c.Key.Flight(query.Airline, query.Airport) {
 		return c.NotAuthorised()
 	}
 	trails := q.Trails(q.sight(c.Key))
-	cursor := q.cursorBefore(ctx, c, changefeed.Filter{
-		Flight: &changefeed.Flight{Flight: query.flight, Airport: query.airport, Arriving: query.arriving},
-	})
-	listed, err := trails.OfFlight(ctx, query.airport, query.arriving, query.flight)
+	cursor := q.cursorBefore(ctx, c, changefeed.Filter{Flight: &query})
+	listed, err := trails.OfFlight(ctx, query.Airport, query.Arriving, query.Flight)
 	if err != nil {
 		return c.Unavailable(err)
 	}
@@ -50,7 +49,7 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	q.appendChangesCursor(ctx, c, cursor)
 	var totals trail.Totals
 	for i := range listed {
-		totals.Add(&listed[i], query.arriving)
+		totals.Add(&listed[i], query.Arriving)
 	}
 	dst := append(c.Buffer, `{"flight":`...)
 	dst = q.appendFlight(dst, query, c.Values[2], &totals)
@@ -70,17 +69,17 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 		a.failMissing(name, strings.Join(names, ", "))
 	}
 	query := a.airportQuery(q.Airports)
-	query.flight.Day, _ = a.date()
-	part := a.page("flights", query.airport, strconv.FormatBool(query.arriving), query.flight.Day.String())
+	query.Day, _ = a.date()
+	part := a.page("flights", query.Airport, strconv.FormatBool(query.Arriving), query.Day.String())
 	if refusal, refused := a.bagRefusal(c); refused {
 		return refusal
 	}
-	if !c.Key.Airport(query.airport) {
+	if !c.Key.Airport(query.Airport) {
 		return c.NotAuthorised()
 	}
 	trails := q.Trails(nil)
-	cursor := q.cursorBefore(ctx, c, changefeed.Filter{Airport: query.airport})
-	flights, err := trails.FlightsAt(ctx, query.airport, query.arriving, query.flight.Day)
+	cursor := q.cursorBefore(ctx, c, changefeed.Filter{Airport: query.Airport})
+	flights, err := trails.FlightsAt(ctx, query.Airport, query.Arriving, query.Day)
 	if err != nil {
 		return c.Unavailable(err)
 	}
@@ -93,7 +92,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 		for _, p := range some {
 			flights = append(flights, p.flight)
 		}
-		totals, err := trails.Totals(ctx, query.airport, query.arriving, flights)
+		totals, err := trails.Totals(ctx, query.Airport, query.Arriving, flights)
 		if err != nil {
 			return c.Unavailable(err)
 		}
@@ -102,8 +101,8 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 				continue
 			}
 			shown++
-			query.flight = flights[i]
-			dst = c.Part(q.appendFlight(strictjson.AppendComma(dst), query, query.flight.Airline, &totals[i]))
+			query.Flight = flights[i]
+			dst = c.Part(q.appendFlight(strictjson.AppendComma(dst), query, query.Airline, &totals[i]))
 		}
 		part.position, places = some[len(some)-1].position, places[len(some):]
 	}
@@ -123,14 +122,14 @@ type flightPlace struct {
 
 // inOrder returns the flights of an airport in the order of the list: by the scheduled time at the
 // airport, else the best known one, then by airline and number. Flights without a time come last.
-func (q Queries) inOrder(query flightQuery, flights []bag.Flight) []flightPlace {
+func (q Queries) inOrder(query changefeed.Flight, flights []bag.Flight) []flightPlace {
 	places := make([]flightPlace, len(flights))
 	for i, f := range flights {
-		query.flight = f
+		query.Flight = f
 		at := time.Unix(99999999999, 0)
 		if reference, known := q.reference(query); known {
 			times := reference.Departure
-			if query.arriving {
+			if query.Arriving {
 				times = reference.Arrival
 			}
 			if at = times.Scheduled; at.IsZero() {
@@ -145,18 +144,11 @@ func (q Queries) inOrder(query flightQuery, flights []bag.Flight) []flightPlace 
 }
 
 // reference returns the reference data of a flight at an airport.
-func (q Queries) reference(query flightQuery) (*flightref.Reference, bool) {
-	if query.arriving {
-		return q.Flights.Lookup(query.flight, "", query.airport)
+func (q Queries) reference(query changefeed.Flight) (*flightref.Reference, bool) {
+	if query.Arriving {
+		return q.Flights.Lookup(query.Flight, "", query.Airport)
 	}
-	return q.Flights.Lookup(query.flight, query.airport, "")
-}
-
-// flightQuery reads the path of a flight.
-func (a *arguments) flightQuery(airports *airport.Library) flightQuery {
-	q := a.airportQuery(airports)
-	q.flight = a.flight()
-	return q
+	return q.Flights.Lookup(query.Flight, query.Airport, "")
 }
 
 // flight reads airline, flight and date.
@@ -171,9 +163,9 @@ func (a *arguments) flight() (f bag.Flight) {
 }
 
 // airportQuery reads airport and direction.
-func (a *arguments) airportQuery(airports *airport.Library) (q flightQuery) {
-	q.airport = a.knownAirport("airport", airports)
-	q.arriving = a.choice("direction", "D", "A") == "A"
+func (a *arguments) airportQuery(airports *airport.Library) (q changefeed.Flight) {
+	q.Airport = a.knownAirport("airport", airports)
+	q.Arriving = a.choice("direction", "D", "A") == "A"
 	return q
 }
 
@@ -212,9 +204,9 @@ func seenBags(ctx context.Context, trails Trails, viewer *bag.Viewer, listed []t
 
 // appendFlight appends a flight with the totals of its bags. Its airports come from the flight
 // reference, else from the question and the legs.
-func (q Queries) appendFlight(dst []byte, query flightQuery, carrier string, totals *trail.Totals) []byte {
-	from, to := query.airport, totals.FarEnd
-	if query.arriving {
+func (q Queries) appendFlight(dst []byte, query changefeed.Flight, carrier string, totals *trail.Totals) []byte {
+	from, to := query.Airport, totals.FarEnd
+	if query.Arriving {
 		from, to = to, from
 	}
 	reference, known := q.reference(query)
@@ -222,9 +214,9 @@ func (q Queries) appendFlight(dst []byte, query flightQuery, carrier string, tot
 		from, to = reference.Origin, reference.Destination
 	}
 	dst = strictjson.AppendText(append(dst, '{'), "airline", carrier)
-	dst = strictjson.AppendText(dst, "flight", query.flight.Number)
+	dst = strictjson.AppendText(dst, "flight", query.Number)
 	dst = append(dst, `,"date":"`...)
-	dst = append(query.flight.Day.Append(dst), '"')
+	dst = append(query.Day.Append(dst), '"')
 	dst = strictjson.AppendMember(dst, "from", from)
 	dst = strictjson.AppendMember(dst, "to", to)
 	if known {
