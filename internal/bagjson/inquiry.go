@@ -30,13 +30,6 @@ func AppendInquiry(dst []byte, r *flightref.Reference, airports *airport.Library
 
 // appendTimes appends the members name_local and name_utc.
 func appendTimes(dst []byte, name string, at time.Time, zone *time.Location) []byte {
-	dst = append(dst, ',', '"')
-	dst = append(dst, name...)
-	dst = append(dst, `_local":"`...)
-	dst = appendTime(dst, at.In(zone))
-	dst = append(dst, `","`...)
-	dst = append(dst, name...)
-	dst = append(dst, `_utc":"`...)
-	dst = appendTime(dst, at.UTC())
-	return append(dst, '"')
+	dst = strictjson.AppendText(dst, name+"_local", at.In(zone).Format(time.RFC3339))
+	return strictjson.AppendText(dst, name+"_utc", at.UTC().Format(time.RFC3339))
 }

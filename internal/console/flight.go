@@ -46,12 +46,9 @@ type share struct {
 // flight shows a flight and its bags.
 func (v *visit) flight() (view, *problem) {
 	at := func(name string) string { return v.r.PathValue(name) }
-	target := "/v1/flights/" + strings.Join([]string{
-		url.PathEscape(at("airport")), url.PathEscape(at("direction")), url.PathEscape(at("airline")),
-		url.PathEscape(at("flight")), url.PathEscape(at("date")),
-	}, "/")
+	named := strings.TrimPrefix(path(at("airport"), at("direction"), at("airline"), at("flight"), at("date")), Path)
 	shown := view{Title: at("airline") + at("flight") + ", " + day(at("date")), Section: "flights"}
-	list, p := v.wholeFlight(target)
+	list, p := v.wholeFlight("/v1/flights/" + named)
 	if p != nil {
 		return shown, p
 	}
@@ -62,31 +59,26 @@ func (v *visit) flight() (view, *problem) {
 		route += " to " + data.To
 	}
 	shown.Title = strings.TrimSpace(data.Airline+data.Flight+" "+route) + ", " + day(data.Date)
-	filter := url.Values{"fields": {"list"}, "flight": {strings.TrimPrefix(target, "/v1/flights/")}}
+	filter := url.Values{"fields": {"list"}, "flight": {named}}
 	shown.Live = &live{Stream: "/v1/changes?" + filter.Encode(), Cursor: list.Cursor}
 	return shown, nil
 }
 
 // wholeFlight reads all pages of the list of a flight.
 func (v *visit) wholeFlight(target string) (all flightList, p *problem) {
-	next := ""
+	query := url.Values{"limit": {"1000"}}
 	for {
 		var part flightList
-		query := "?limit=1000"
-		if next != "" {
-			query += "&cursor=" + url.QueryEscape(next)
-		}
-		if p := v.ask(target+query, nil, &part); p != nil {
+		if p := v.ask(target+"?"+query.Encode(), nil, &part); p != nil {
 			return all, p
 		}
-		if next == "" {
-			all = part
-		} else {
-			all.Bags = append(all.Bags, part.Bags...)
+		if all.Bags = append(all.Bags, part.Bags...); !query.Has("cursor") {
+			all.Flight, all.Cursor = part.Flight, part.Cursor
 		}
-		if next = part.Next; next == "" {
+		if part.Next == "" {
 			return all, nil
 		}
+		query.Set("cursor", part.Next)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -141,13 +142,8 @@ var allSections = []section{
 }
 
 // sections returns the links of the navigation for a session.
-func sections(s session) (links []section) {
-	for _, link := range allSections {
-		if link.right == "" || s.may(link.right) {
-			links = append(links, link)
-		}
-	}
-	return links
+func sections(s session) []section {
+	return slices.DeleteFunc(slices.Clone(allSections), func(link section) bool { return link.right != "" && !s.may(link.right) })
 }
 
 // flightAddress returns the address of the flight of a leg. If no airport of the leg is known, it

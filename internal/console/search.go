@@ -21,21 +21,17 @@ type searchPage struct {
 }
 
 // NotFound returns the plates that were searched for without a hit.
-func (d searchPage) NotFound() (plates []string) {
-	for _, plate := range d.Plates {
-		if !slices.ContainsFunc(d.Hits, func(h hit) bool { return h.Plate == plate }) {
-			plates = append(plates, plate)
-		}
-	}
-	return plates
+func (d searchPage) NotFound() []string {
+	return slices.DeleteFunc(slices.Clone(d.Plates), func(plate string) bool {
+		return slices.ContainsFunc(d.Hits, func(h hit) bool { return h.Plate == plate })
+	})
 }
 
 // hit is a bag that was found.
 type hit struct {
 	bagDoc
-	Leg    *legDoc
-	Status status
-	Seen   *eventDoc
+	Leg  *legDoc
+	Seen *eventDoc
 }
 
 func (v *visit) askSearch() (view, *problem) {
@@ -179,9 +175,6 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 			continue
 		}
 		h := hit{bagDoc: b, Leg: current(b.Legs, v.now)}
-		if h.Leg != nil {
-			h.Status = statusOf(h.Leg.Status)
-		}
 		if n := len(b.Events); n > 0 {
 			h.Seen = &b.Events[n-1]
 		}

@@ -27,17 +27,8 @@ func newPattern(template string) pattern {
 
 func isPlaceholder(part string) bool { return strings.HasPrefix(part, "{") }
 
-// route returns the pattern as the router spells it.
-func (p pattern) route() string {
-	var route strings.Builder
-	for _, part := range p {
-		if isPlaceholder(part) {
-			part = ":" + strings.Trim(part, "{}")
-		}
-		route.WriteString("/" + part)
-	}
-	return route.String()
-}
+// ofRouter replaces the placeholders of a template by those of the router.
+var ofRouter = strings.NewReplacer("{", ":", "}", "")
 
 // match appends the values of the placeholders to dst. It returns false if the path does not match.
 func (p pattern) match(segments, dst []string) (values []string, ok bool) {

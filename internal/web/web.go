@@ -100,7 +100,7 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 		answer := func(c *gin.Context) { s.serve(c.Writer, c.Request, here) }
 		if op.V1() {
 			here.pattern = newPattern(op.Template)
-			s.engine.Handle(op.Method, here.pattern.route(), answer)
+			s.engine.Handle(op.Method, ofRouter.Replace(op.Template), answer)
 			continue
 		}
 		here.skeleton = parseTemplate(op.Template)
