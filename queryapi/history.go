@@ -44,28 +44,16 @@ func parseHistory(values []string, parameters web.Query) (q historyQuery, f faul
 	return q, f
 }
 
-// matches reports whether the bag has the PNR and the surname of the query.
-func (q *historyQuery) matches(b *bag.Bag) bool {
-	return (q.pnr == "" || b.HasPNR(q.pnr)) && (q.surname == "" || b.HasSurname(q.surname))
-}
-
 // narrow returns the bags that match PNR and surname. It returns cancelled bags only if no other
 // bag matches.
 func (q *historyQuery) narrow(bags []*bag.Bag) []*bag.Bag {
-	var living, cancelled []*bag.Bag
-	for _, b := range bags {
-		switch {
-		case !q.matches(b):
-		case b.Cancelled:
-			cancelled = append(cancelled, b)
-		default:
-			living = append(living, b)
-		}
-	}
-	if len(living) > 0 {
+	matching := filter(bags, func(b *bag.Bag) bool {
+		return (q.pnr == "" || b.HasPNR(q.pnr)) && (q.surname == "" || b.HasSurname(q.surname))
+	})
+	if living := filter(matching, func(b *bag.Bag) bool { return !b.Cancelled }); len(living) > 0 {
 		return living
 	}
-	return cancelled
+	return matching
 }
 
 // history answers bag history (interface 4.2).

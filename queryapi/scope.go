@@ -1,6 +1,8 @@
 package queryapi
 
 import (
+	"slices"
+
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
@@ -30,13 +32,7 @@ func views(bags []*bag.Bag, viewer *bag.Viewer) []*bag.Bag {
 
 // filter returns the bags for which wanted returns true.
 func filter(bags []*bag.Bag, wanted func(*bag.Bag) bool) []*bag.Bag {
-	var kept []*bag.Bag
-	for _, b := range bags {
-		if wanted(b) {
-			kept = append(kept, b)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(bags), func(b *bag.Bag) bool { return !wanted(b) })
 }
 
 // refuseHidden returns the answer if there are bags and the key sees none of them. A key with

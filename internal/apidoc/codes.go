@@ -3,33 +3,16 @@ package apidoc
 import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
-	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
 )
 
 // codeList is the document of all codes.
 type codeList struct {
-	Errors          []errorCode   `json:"errors"`
-	Warnings        []errorCode   `json:"warnings"`
+	Errors          []fault.Entry `json:"errors"`
+	Warnings        []fault.Entry `json:"warnings"`
 	Successes       []successCode `json:"successes"`
 	Events          []eventCode   `json:"events"`
 	LoadingStatuses []string      `json:"loading_statuses"`
-}
-
-type errorCode struct {
-	Code        string            `json:"code"`
-	Status      int               `json:"status"`
-	Description string            `json:"description"`
-	Operations  []operation.Right `json:"operations,omitempty"`
-	When        string            `json:"when,omitempty"`
-	Example     *request          `json:"example,omitempty"`
-}
-
-type request struct {
-	Method string `json:"method"`
-	Target string `json:"target"`
-	APIKey string `json:"api_key,omitempty"`
-	Body   string `json:"body,omitempty"`
 }
 
 type successCode struct {
@@ -48,14 +31,10 @@ type eventCode struct {
 func codesDocument() []byte {
 	list := codeList{Successes: []successCode{{fault.ProcessedCode, fault.ProcessedText}}}
 	for _, e := range fault.Register() {
-		code := errorCode{Code: e.Code, Status: e.Status, Description: e.Text, Operations: e.Operations, When: e.When}
-		if e.Example.Target != "" {
-			code.Example = &request{e.Example.Method, e.Example.Target, e.Example.Key, e.Example.Body}
-		}
 		if isWarning(e) {
-			list.Warnings = append(list.Warnings, code)
+			list.Warnings = append(list.Warnings, e)
 		} else {
-			list.Errors = append(list.Errors, code)
+			list.Errors = append(list.Errors, e)
 		}
 	}
 	for s := bag.NotLoaded; s <= bag.Delayed; s++ {

@@ -16,14 +16,14 @@ import (
 	"bagtrail/parser"
 )
 
-// Entry is one line of the register.
+// Entry is one line of the register, and of /codes.json.
 type Entry struct {
-	Code       string
-	Operations []operation.Right // that give the code; empty if it is given without an operation
-	Status     int               // HTTP status of the answer
-	Text       string            // error_description; for a fault in a message, its beginning
-	When       string            // the condition besides the request; "" if the request alone causes the code
-	Example    Example
+	Code       string            `json:"code"`
+	Operations []operation.Right `json:"operations,omitempty"` // that give the code; empty if it is given without an operation
+	Status     int               `json:"status"`               // HTTP status of the answer
+	Text       string            `json:"description"`          // error_description; for a fault in a message, its beginning
+	When       string            `json:"when,omitempty"`       // the condition besides the request; "" if the request alone causes the code
+	Example    Example           `json:"example,omitzero"`
 }
 
 // Gives reports whether the operation can give the code.
@@ -33,10 +33,10 @@ func (e *Entry) Gives(op operation.Right) bool { return slices.Contains(e.Operat
 // cover the airline and airports of the example, "no-customer" belongs to no customer, and "nobody"
 // is unknown.
 type Example struct {
-	Method string
-	Target string // path and query
-	Key    string // header api_key; "" if it is missing
-	Body   string // JSON
+	Method string `json:"method"`
+	Target string `json:"target"`            // path and query
+	Key    string `json:"api_key,omitempty"` // header api_key; "" if it is missing
+	Body   string `json:"body,omitempty"`    // JSON
 }
 
 // The code and the text for a message that process BIM has accepted.
