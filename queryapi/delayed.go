@@ -58,7 +58,7 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 	if f = c.Faults(f); len(f) > 0 {
 		return c.Refuse(f...)
 	}
-	if !c.Key.MayUse(operation.DelayedBags) || !covers(c.Key, request.Vendors) {
+	if !c.MayUse() || !covers(c.Key, request.Vendors) {
 		return c.NotAuthorised()
 	}
 	ctx = context.WithoutCancel(ctx) // the operation completes even if the caller hangs up

@@ -7,7 +7,6 @@ import (
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
-	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
@@ -44,7 +43,7 @@ func (q Queries) flight(ctx context.Context, c *web.Call) web.Answer {
 		return c.Refuse(f...)
 	}
 	query.Airline = q.Airlines.Code(query.Airline)
-	if !c.Key.MayUse(operation.BagsForFlight) || !c.Key.Flight(query.Airline, query.Airport) {
+	if !c.MayUse() || !c.Key.Flight(query.Airline, query.Airport) {
 		return c.NotAuthorised()
 	}
 	listed, err := q.Trails(q.sight(c.Key)).OfFlight(ctx, query.Airport, query.Arriving, query.Flight)

@@ -8,7 +8,6 @@ import (
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
-	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 )
@@ -62,7 +61,7 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 	if f = c.Faults(f); len(f) > 0 {
 		return c.Refuse(f...)
 	}
-	if !c.Key.MayUse(operation.History) {
+	if !c.MayUse() {
 		return c.NotAuthorised()
 	}
 	sight := q.sight(c.Key)

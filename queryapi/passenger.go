@@ -7,7 +7,6 @@ import (
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/bagjson"
 	"bagtrail/internal/fault"
-	"bagtrail/internal/operation"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
@@ -22,7 +21,7 @@ func (q Queries) passenger(ctx context.Context, c *web.Call) web.Answer {
 	if f = c.Faults(f); len(f) > 0 {
 		return c.Refuse(f...)
 	}
-	if !c.Key.MayUse(operation.BagsForPassenger) {
+	if !c.MayUse() {
 		return c.NotAuthorised()
 	}
 	sight := q.sight(c.Key)

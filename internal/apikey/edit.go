@@ -3,7 +3,6 @@ package apikey
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -118,5 +117,3 @@ func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, er
 func sameKeys(a, b []*Key) bool {
 	return slices.EqualFunc(a, b, func(x, y *Key) bool { return slices.Equal(members(x), members(y)) })
 }
-
-func (k *Key) digestText() string { return digestPrefix + hex.EncodeToString(k.digest[:]) }

@@ -2,6 +2,7 @@ package apikey
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -96,7 +97,7 @@ func members(key *Key) [][2]string {
 		text, _ := json.Marshal(value) // never fails for strings and lists of strings
 		return string(text)
 	}
-	all := [][2]string{{"name", quote(key.Name)}, {"digest", quote(key.digestText())}}
+	all := [][2]string{{"name", quote(key.Name)}, {"digest", quote(digestPrefix + hex.EncodeToString(key.digest[:]))}}
 	add := func(wanted bool, name, value string) {
 		if wanted {
 			all = append(all, [2]string{name, value})

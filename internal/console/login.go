@@ -25,7 +25,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	key := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(r.PostFormValue("key"))}, "Cookie": nil}
 	header, p := c.ask(r, key, http.MethodPost, "/v1/session", nil, nil)
 	if p != nil {
-		c.render(w, r, "login", "layout", page{view: view{Title: "Log in"}, Now: c.clock(), Path: next, Refused: p})
+		c.render(w, r, "login", "layout", page{view: view{Title: "Log in"}, Now: c.clock(), Path: next, Problem: p})
 		return
 	}
 	w.Header()["Set-Cookie"] = header["Set-Cookie"]

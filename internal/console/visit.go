@@ -46,7 +46,6 @@ type page struct {
 	Problem *problem
 	Path    string // of the page, to return to after a login
 	Ended   bool   // the login says that the session has ended
-	Refused *problem
 	Retry   bool   // the page loads itself again
 	Kept    string // the text of a form that was refused
 }
@@ -108,13 +107,13 @@ func (v *visit) rows() func(key string) bool {
 // render writes a page, or parts of one. If there is a problem, its status is that of the answer.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, name, block string, p page) {
 	status := http.StatusOK
-	if trouble := cmp.Or(p.Problem, p.Refused); trouble != nil {
-		status = trouble.Status
+	if p.Problem != nil {
+		status = p.Problem.Status
 		if block == "parts" {
-			if trouble.Wait != "" {
-				w.Header().Set("Retry-After", trouble.Wait)
+			if p.Problem.Wait != "" {
+				w.Header().Set("Retry-After", p.Problem.Wait)
 			}
-			http.Error(w, trouble.Title, status)
+			http.Error(w, p.Problem.Title, status)
 			return
 		}
 	}
