@@ -15,18 +15,18 @@ import (
 // parseFlight reads airport, indicator, airline, flight number, date.
 func parseFlight(values []string, airports *airport.Library) (q changefeed.Flight, f faults) {
 	q.Airport = values[0]
-	if f.present(q.Airport, fault.FlightAirportMissing) && f.check(parser.IsThreeCapitals(q.Airport), fault.FlightAirportFormat) {
+	if f.check(q.Airport != "", fault.FlightAirportMissing) && f.check(parser.IsThreeCapitals(q.Airport), fault.FlightAirportFormat) {
 		f.check(airports.KnownAirport(q.Airport), fault.FlightAirportUnknown)
 	}
-	if f.present(values[1], fault.FlightIndicatorMissing) {
+	if f.check(values[1] != "", fault.FlightIndicatorMissing) {
 		q.Arriving = values[1] == "A" || values[1] == "a"
 		f.check(q.Arriving || values[1] == "D" || values[1] == "d", fault.FlightIndicatorFormat)
 	}
 	q.Airline = values[2]
-	if f.present(values[2], fault.FlightAirlineMissing) {
+	if f.check(values[2] != "", fault.FlightAirlineMissing) {
 		f.check(parser.IsAirline(values[2]), fault.FlightAirlineFormat)
 	}
-	if f.present(values[3], fault.FlightNumberMissing) {
+	if f.check(values[3] != "", fault.FlightNumberMissing) {
 		var ok bool
 		q.Number, ok = parser.FlightNumber(values[3])
 		f.check(ok, fault.FlightNumberFormat)

@@ -24,7 +24,7 @@ type historyQuery struct {
 // parseHistory reads tag and date, and the parameters that narrow the query.
 func parseHistory(values []string, parameters web.Query) (q historyQuery, f faults) {
 	q.plate = bag.Plate(values[0])
-	if f.present(values[0], fault.HistoryTagMissing) {
+	if f.check(values[0] != "", fault.HistoryTagMissing) {
 		f.check(q.plate.Valid(), fault.HistoryTagFormat)
 	}
 	q.day = f.day(values[1], fault.HistoryDateMissing, fault.HistoryDateFormat)

@@ -21,13 +21,9 @@ func (f *faults) check(ok bool, id fault.ID) bool {
 	return ok
 }
 
-// present adds the fault if a path segment is "", that is missing or blank, and returns whether it
-// is present.
-func (f *faults) present(value string, missing fault.ID) bool { return f.check(value != "", missing) }
-
-// day reads a mandatory date, YYYY-MM-DD.
+// day reads a mandatory date, YYYY-MM-DD. As for all segments of a path, "" is missing or blank.
 func (f *faults) day(value string, missing, malformed fault.ID) bag.Day {
-	if !f.present(value, missing) {
+	if !f.check(value != "", missing) {
 		return 0
 	}
 	day, err := bag.ParseDay(value)

@@ -59,9 +59,9 @@ func AppendEvent(dst []byte, e *bag.Event, airports *airport.Library, context Ev
 	dst = strictjson.AppendText(dst, "event_code", e.Code)
 	dst = strictjson.AppendText(dst, "event_desc", e.Description)
 	dst = append(dst, `,"local_date_time":"`...)
-	dst = appendTime(dst, m.Happened.In(airports.TimeZone(m.Airport)))
+	dst = m.Happened.In(airports.TimeZone(m.Airport)).AppendFormat(dst, time.RFC3339)
 	dst = append(dst, `","utc_date_time":"`...)
-	dst = appendTime(dst, m.Happened.UTC())
+	dst = m.Happened.UTC().AppendFormat(dst, time.RFC3339)
 	dst = append(dst, '"')
 	return append(AppendEventDetails(dst, e, airports, context), '}')
 }
@@ -190,9 +190,6 @@ func appendNames(dst []byte, b *bag.Bag) []byte {
 	dst = strictjson.AppendMember(dst, "passenger_first_name", b.GivenName)
 	return strictjson.AppendMember(dst, "passenger_last_name", b.Surname)
 }
-
-// appendTime appends a time in its zone, as time.RFC3339 writes it.
-func appendTime(dst []byte, t time.Time) []byte { return t.AppendFormat(dst, time.RFC3339) }
 
 // AppendMillis appends a time in its zone, as time.RFC3339 writes it, with milliseconds.
 func AppendMillis(dst []byte, t time.Time) []byte {

@@ -36,7 +36,10 @@ func (s Secret) Key(purpose string) []byte {
 func InFile(path string) (s Secret, made bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		s, err = create(path)
+		random := make([]byte, Least)
+		_, _ = rand.Read(random) // never fails
+		s = Secret(hex.EncodeToString(random))
+		err = wholefile.Write(path, []byte(string(s)+"\n"))
 		return s, err == nil, err
 	}
 	if err != nil {
@@ -46,11 +49,4 @@ func InFile(path string) (s Secret, made bool, err error) {
 		return nil, false, fmt.Errorf("%s holds less than %d bytes", path, Least)
 	}
 	return s, false, nil
-}
-
-func create(path string) (Secret, error) {
-	random := make([]byte, Least)
-	_, _ = rand.Read(random) // never fails
-	s := Secret(hex.EncodeToString(random))
-	return s, wholefile.Write(path, []byte(string(s)+"\n"))
 }
