@@ -16,12 +16,6 @@ import (
 // caller who forges a cursor only chooses where the page begins.
 const digestBytes = 6
 
-// newCursor returns the cursor of a position for a question. Neither may contain a NUL.
-func newCursor(question, position string) string {
-	sum := sha256.Sum256([]byte(question + "\x00" + position))
-	return base64.RawURLEncoding.EncodeToString(append(sum[:digestBytes], position...))
-}
-
 // positionIn returns the position that a cursor holds. It returns false if the cursor is malformed.
 func positionIn(cursor string) (position string, ok bool) {
 	decoded, err := base64.RawURLEncoding.DecodeString(cursor)
@@ -35,7 +29,7 @@ func positionIn(cursor string) (position string, ok bool) {
 type page struct {
 	limit    int
 	position string // the page begins after it; "" is the beginning of the list
-	question string
+	question string // without a NUL
 }
 
 // The default and the largest number of entries on a page.
@@ -51,7 +45,7 @@ func (a *arguments) page(question ...string) page {
 	if g, there := a.one("cursor"); there {
 		position, ok := positionIn(g.value)
 		if len(a.errors) == 0 { // else it is not known what the question is
-			ok = ok && newCursor(p.question, position) == g.value
+			ok = ok && p.next(position) == g.value
 		}
 		if p.position = position; !ok {
 			a.fail(g, fault.BadCursor, "the member next of an answer to the same question")
@@ -60,5 +54,8 @@ func (a *arguments) page(question ...string) page {
 	return p
 }
 
-// next returns the cursor of the page that follows a position.
-func (p page) next(position string) string { return newCursor(p.question, position) }
+// next returns the cursor of the page that follows a position, which must not contain a NUL.
+func (p page) next(position string) string {
+	sum := sha256.Sum256([]byte(p.question + "\x00" + position))
+	return base64.RawURLEncoding.EncodeToString(append(sum[:digestBytes], position...))
+}
