@@ -1,11 +1,9 @@
 package kafka
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"sync"
 	"time"
 
@@ -109,11 +107,9 @@ func (c *Client) place(records []*Record, topic kafkago.Topic, byKey bool) map[i
 // still to be written.
 func (c *Client) writeAll(ctx context.Context, topic kafkago.Topic, records map[int][]*Record) []failure {
 	byLeader := make(map[kafkago.Broker][]part) // partitions without a leader are under the zero Broker
-	unknown := maps.Clone(records)
 	for _, p := range topic.Partitions {
 		if some, ok := records[p.ID]; ok {
-			byLeader[p.Leader] = append(byLeader[p.Leader], part{p.ID, some})
-			delete(unknown, p.ID)
+			byLeader[p.Leader] = append(byLeader[p.Leader], part{p.ID, some, len(some)})
 		}
 	}
 	var (
@@ -121,9 +117,6 @@ func (c *Client) writeAll(ctx context.Context, topic kafkago.Topic, records map[
 		mu     sync.Mutex
 		failed []failure
 	)
-	for p, some := range unknown {
-		failed = append(failed, failure{part{p, some}, fmt.Errorf("write to %s/%d: %w", topic.Name, p, kafkago.UnknownTopicOrPartition)})
-	}
 	for _, parts := range byLeader {
 		wg.Go(func() {
 			rest := c.write(ctx, topic.Name, parts)
@@ -159,6 +152,7 @@ func isPermanent(err error) bool {
 type part struct {
 	partition int
 	records   []*Record
+	most      int // how many of them one request may have: fewer once the broker has refused so many as too large
 }
 
 // failure holds the records of a part that are still to be written, and the reason.
@@ -168,9 +162,7 @@ type failure struct {
 }
 
 // write writes to partitions that one broker leads, in requests of at most maxRequest bytes. It
-// stops if a request gets no answer. It returns the parts that are still to be written. If a part
-// was sent in halves and the second half failed, the failure includes the first half, which is
-// written.
+// stops if a request gets no answer. It returns the parts that are still to be written.
 func (c *Client) write(ctx context.Context, topic string, parts []part) []failure {
 	var failed []failure
 	fail := func(p part, err error) {
@@ -178,7 +170,7 @@ func (c *Client) write(ctx context.Context, topic string, parts []part) []failur
 	}
 	for len(parts) > 0 {
 		now := fitting(parts)
-		faults, err := c.request(ctx, topic, now)
+		faults, err := c.send(ctx, topic, now)
 		if err != nil {
 			for _, p := range parts {
 				fail(p, err)
@@ -186,17 +178,17 @@ func (c *Client) write(ctx context.Context, topic string, parts []part) []failur
 			return failed
 		}
 		var next []part
-		for i, p := range parts {
-			switch {
-			case i >= len(now):
-				next = append(next, p)
+		for i, p := range parts[:len(now)] {
+			switch n := len(now[i].records); {
+			case n > 1 && errors.Is(faults[i], ErrTooLarge):
+				next = append(next, part{p.partition, p.records, n / 2})
 			case faults[i] != nil:
 				fail(p, faults[i])
-			case len(now[i].records) < len(p.records):
-				next = append(next, part{p.partition, p.records[len(now[i].records):]})
+			case n < len(p.records):
+				next = append(next, part{p.partition, p.records[n:], p.most})
 			}
 		}
-		parts = next
+		parts = append(next, parts[len(now):]...)
 	}
 	return failed
 }
@@ -206,16 +198,16 @@ func fitting(parts []part) []part {
 	var now []part
 	size := 0
 	for _, p := range parts {
-		n := 0
-		for ; n < len(p.records); n++ {
+		n, most := 0, min(p.most, len(p.records))
+		for ; n < most; n++ {
 			if size += p.records[n].size(); size > maxRequest && (n > 0 || len(now) > 0) {
 				break
 			}
 		}
 		if n > 0 {
-			now = append(now, part{p.partition, p.records[:n]})
+			now = append(now, part{p.partition, p.records[:n], n})
 		}
-		if n < len(p.records) {
+		if n < most {
 			break
 		}
 	}
@@ -231,35 +223,9 @@ func (r *Record) size() int {
 	return size
 }
 
-// request sends one request. If the broker refuses a part because it is too large, request sends
-// the part again in halves. It returns an error for each part, or an error if the broker did not
-// answer.
-func (c *Client) request(ctx context.Context, topic string, parts []part) ([]error, error) {
-	faults, err := c.send(ctx, topic, parts)
-	if err != nil {
-		return nil, err
-	}
-	for i, p := range parts {
-		if half := len(p.records) / 2; half > 0 && errors.Is(faults[i], kafkago.MessageSizeTooLarge) {
-			faults[i] = c.sendHalves(ctx, topic, part{p.partition, p.records[:half]}, part{p.partition, p.records[half:]})
-		}
-	}
-	return faults, nil
-}
-
-// sendHalves sends the halves of a part, one after the other.
-func (c *Client) sendHalves(ctx context.Context, topic string, halves ...part) error {
-	for _, half := range halves {
-		faults, err := c.request(ctx, topic, []part{half})
-		if err = cmp.Or(err, errors.Join(faults...)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // send sends one request for several partitions. The Produce of kafka-go takes one partition, which
-// would make a dozen requests of a few records each.
+// would make a dozen requests of a few records each. It returns an error for each part, or an error
+// if the broker did not answer.
 func (c *Client) send(ctx context.Context, topic string, parts []part) ([]error, error) {
 	to := produce.RequestTopic{Topic: topic, Partitions: make([]produce.RequestPartition, len(parts))}
 	for i, p := range parts {

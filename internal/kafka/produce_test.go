@@ -1,0 +1,110 @@
+package kafka_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
+)
+
+// small starts a broker with a topic of two partitions that takes batches of at most 1000 bytes.
+func small(t *testing.T) (*kfake.Cluster, *kafka.Client) {
+	t.Helper()
+	c := kafkatest.Start(t)
+	if err := c.CreateTopic(topic, 2, map[string]string{"max.message.bytes": "1000"}); err != nil {
+		t.Fatal(err)
+	}
+	return c, kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}})
+}
+
+// numbered returns records of about 100 bytes each, and their values.
+func numbered(n int) (records []kafka.Record, values []string) {
+	for i := range n {
+		values = append(values, fmt.Sprintf("%03d%s", i, strings.Repeat("x", 80)))
+		records = append(records, kafka.Record{Value: []byte(values[i])})
+	}
+	return records, values
+}
+
+// written returns the values of a partition.
+func written(t *testing.T, client *kafka.Client, partition int) (values []string) {
+	t.Helper()
+	for r := client.Reader(topic, partition, 0); ; {
+		b, err := r.Fetch(t.Context(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, record := range b.Records {
+			values = append(values, string(record.Value))
+		}
+		if b.Next == b.HighWatermark {
+			return values
+		}
+	}
+}
+
+func TestRecordsThatAreTooLargeTogetherAreWrittenOnceAndInOrder(t *testing.T) {
+	_, client := small(t)
+	records, values := numbered(100)
+	if err := client.ProduceAnywhere(t.Context(), topic, records); err != nil {
+		t.Fatal(err)
+	}
+	if got := written(t, client, 0); !slices.Equal(got, values) {
+		t.Errorf("%d records were written, want %d in order", len(got), len(values))
+	}
+	for i, r := range records {
+		if r.Partition != 0 || r.Offset != int64(i) {
+			t.Errorf("record %d is at %d/%d", i, r.Partition, r.Offset)
+		}
+	}
+}
+
+func TestARecordThatIsTooLargeAloneEndsItsPartitionAndNoOther(t *testing.T) {
+	_, client := small(t)
+	records, values := numbered(40)
+	for i := range records {
+		records[i].Key = []byte("k")
+	}
+	mine := kafka.PartitionOf(records[0].Key, 2)
+	records[20].Value = make([]byte, 2000)
+	other := kafka.Record{Value: []byte("other")}
+	for i := 0; other.Key == nil || kafka.PartitionOf(other.Key, 2) == mine; i++ {
+		other.Key = fmt.Append(nil, i)
+	}
+	err := client.Produce(t.Context(), topic, append(records, other))
+	if !errors.Is(err, kafka.ErrTooLarge) {
+		t.Errorf("error %v", err)
+	}
+	if got := written(t, client, mine); !slices.Equal(got, values[:20]) {
+		t.Errorf("%d records were written, want the 20 before the one that is too large", len(got))
+	}
+	if got := written(t, client, 1-mine); !slices.Equal(got, []string{"other"}) {
+		t.Errorf("%q were written to the other partition", got)
+	}
+}
+
+// The broker refuses all records together because of their size, takes the first half, and refuses
+// the second one for a reason that passes.
+func TestWhatIsWrittenIsNotWrittenAgainAfterAnErrorThatPasses(t *testing.T) {
+	c, client := small(t)
+	records, values := numbered(16)
+	fault := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: kerr.NotEnoughReplicas, When: func(r kmsg.Request) bool {
+		sent := r.(*kmsg.ProduceRequest).Topics[0].Partitions[0].Records
+		return bytes.Contains(sent, []byte(values[8])) && !bytes.Contains(sent, []byte(values[0]))
+	}})
+	if err := client.ProduceAnywhere(t.Context(), topic, records); err != nil {
+		t.Fatal(err)
+	}
+	if got := append(written(t, client, 0), written(t, client, 1)...); fault.Hits() != 1 || !slices.Equal(got, values) {
+		t.Errorf("%d records were written after %d faults, want %d in order", len(got), fault.Hits(), len(values))
+	}
+}
