@@ -22,7 +22,7 @@ require (
 	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // names of requests, and faults of the in-process broker in tests
 	go.uber.org/zap v1.28.0 // structured logs without allocations
 	go.yaml.in/yaml/v4 v4.0.0 // YAML with positions, for faults that name their line; of the YAML organisation, last release in November 2026
-	golang.org/x/sync v0.24.0 // a semaphore with weights, which serves in order; by the authors of Go
+	golang.org/x/sync v0.24.0 // a semaphore with weights, which serves in order, and goroutines that end with the first error; by the authors of Go
 )
 
 require (

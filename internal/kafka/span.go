@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,11 +9,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
+	"golang.org/x/sync/errgroup"
 )
 
 // Offsets holds for each partition the offset of the next record to read.
@@ -151,83 +152,40 @@ type Take func(ctx context.Context, partition int, records []Record, next int64)
 // ReadSpans reads spans to their ends, several at the same time, and passes every batch to take. It
 // retries errors of the broker, and ends at the first error of take.
 func (c *Client) ReadSpans(ctx context.Context, topic string, spans []Span, take Take) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, readersAtOnce)
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(readersAtOnce)
 	for _, s := range spans {
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			if err := c.readSpan(ctx, topic, s, take); err != nil {
-				cancel(err)
-			}
-		})
+		reading.Go(func() error { return c.readSpan(ctx, topic, s, take) })
 	}
-	wg.Wait()
-	return context.Cause(ctx)
+	return reading.Wait()
 }
 
 func (c *Client) readSpan(ctx context.Context, topic string, s Span, take Take) error {
-	pause := c.backoff()
-	deadline := c.conf.Now().Add(ReadPatience)
-	for s.From < s.To {
-		before := s.From
-		err := c.readOn(ctx, topic, &s, take)
-		if s.From > before {
-			deadline = c.conf.Now().Add(ReadPatience)
-			pause = c.backoff()
+	in, pauses, deadline := c.Reader(topic, s.Partition, s.From), c.backoff(), c.conf.Now().Add(ReadPatience)
+	for in.offset < s.To {
+		from := in.offset
+		b, err := in.Fetch(ctx, c.conf.Timing.Wait)
+		if errors.Is(err, kafkago.OffsetOutOfRange) {
+			first, _, _ := in.Bounds(ctx)
+			in.offset = max(from, first) // older records have been deleted meanwhile
 		}
-		var final *finalError
+		if err == nil && in.offset > from {
+			n, _ := slices.BinarySearchFunc(b.Records, s.To, func(r Record, end int64) int { return cmp.Compare(r.Offset, end) })
+			if err := take(ctx, s.Partition, b.Records[:n], min(b.Next, s.To)); err != nil {
+				return err
+			}
+		}
 		switch {
-		case err == nil:
-		case errors.As(err, &final):
-			return final.error
+		case in.offset > from:
+			pauses, deadline = c.backoff(), c.conf.Now().Add(ReadPatience)
 		case c.conf.Now().After(deadline):
-			return err
-		case !pause.wait(ctx):
+			return cmp.Or(err, fmt.Errorf("read %s/%d: nothing comes at offset %d, but the end was at %d", topic, s.Partition, from, s.To))
+		case err == nil:
+		case !pauses.wait(ctx):
 			return context.Cause(ctx)
 		default:
 			c.conf.Logger.Warn("a fetch failed and is retried", zap.Error(err), zap.String("topic", topic), zap.Int("partition", s.Partition))
 		}
-	}
-	return nil
-}
-
-// finalError is an error that is not retried.
-type finalError struct{ error }
-
-// readOn reads until the end of the span or the first error. It moves the beginning of the span
-// forward with each batch.
-func (c *Client) readOn(ctx context.Context, topic string, s *Span, take Take) error {
-	in := c.Reader(topic, s.Partition, 0)
-	first, _, err := in.Bounds(ctx)
-	if err != nil {
-		return err
-	}
-	s.From = max(s.From, first) // older records have been deleted meanwhile
-	in.offset = s.From
-	stalled := c.conf.Now().Add(ReadPatience)
-	for s.From < s.To {
-		b, err := in.Fetch(ctx, c.conf.Timing.Wait)
-		if err != nil {
-			return err
-		}
-		records, next := b.Records, min(b.Next, s.To)
-		if i := slices.IndexFunc(records, func(r Record) bool { return r.Offset >= s.To }); i >= 0 {
-			records = records[:i]
-		}
-		if next <= s.From {
-			if c.conf.Now().After(stalled) {
-				return fmt.Errorf("read %s/%d: nothing comes at offset %d, but the end was at %d", topic, s.Partition, s.From, s.To)
-			}
-			continue
-		}
-		if err := take(ctx, s.Partition, records, next); err != nil {
-			return &finalError{err}
-		}
-		s.From = next
-		stalled = c.conf.Now().Add(ReadPatience)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package kafka_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +22,33 @@ func TestAStartThatNamesAPartitionThatIsNotThereIsRefused(t *testing.T) {
 	}
 	if _, err := client.Spans(t.Context(), topic, start); err == nil || err.Error() != topic+" has no partition 99" {
 		t.Errorf("error %v", err)
+	}
+}
+
+// The broker deletes the oldest records after the spans were asked for.
+func TestSpansAreReadFromTheFirstRecordThatIsLeft(t *testing.T) {
+	c, client := cluster(t, 1)
+	for i := range 10 {
+		produce(t, client, 0, fmt.Sprint(i))
+	}
+	for _, deleted := range []int64{4, 10} {
+		spans, err := client.Spans(t.Context(), topic, kafka.Start{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.DeleteRecords(topic, 0, deleted); err != nil {
+			t.Fatal(err)
+		}
+		var read []int64
+		err = client.ReadSpans(t.Context(), topic, spans[:1], func(_ context.Context, _ int, records []kafka.Record, _ int64) error {
+			for _, r := range records {
+				read = append(read, r.Offset)
+			}
+			return nil
+		})
+		if err != nil || len(read) != int(10-deleted) || len(read) > 0 && read[0] != deleted {
+			t.Errorf("read the offsets %d, %v, want those from %d on", read, err, deleted)
+		}
 	}
 }
 

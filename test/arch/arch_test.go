@@ -115,7 +115,7 @@ var knowers = []knower{
 	{"github.com/spf13/pflag", []string{"internal/command", "internal/config"}},
 	{"github.com/mattn/go-isatty", []string{"internal/telemetry"}},
 	{"github.com/prometheus/client_golang", []string{"internal/telemetry", "internal/command"}},
-	{"golang.org/x/sync", []string{"internal/changes", "internal/webhooks"}},
+	{"golang.org/x/sync", []string{"internal/changes", "internal/kafka", "internal/webhooks"}},
 	{"go.uber.org/zap", []string{"internal/telemetry", "internal/command", "internal/web", "internal/changes", "internal/webhooks", "internal/kafka", "ingestor/kafkadoor", "ingestor/rejectlog", "test"}},
 	{"github.com/testcontainers/testcontainers-go", []string{"test"}},
 	{"github.com/moby/moby/api", []string{"test"}},
