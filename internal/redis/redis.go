@@ -160,16 +160,8 @@ func (c *Client) ReadPatiently(ctx context.Context, patience time.Duration, add 
 func (c *Client) Write(ctx context.Context, add func(p goredis.Pipeliner)) error {
 	p := c.writes.Pipeline()
 	add(p)
-	cmds, err := p.Exec(ctx)
-	if err != nil {
-		return err
-	}
-	for _, cmd := range cmds {
-		if err := cmd.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := p.Exec(ctx)
+	return err
 }
 
 // EachMaster calls f with a client for writing: that of the server, or, at the same time, that of
