@@ -17,12 +17,17 @@ const (
 	argumentBytes = 8 // the overhead of the Redis protocol for an argument
 )
 
-// batch collects writing commands for one round trip.
+// batch collects the writing commands of a round for one round trip after the other.
 type batch struct {
+	store    *Store
+	round    *round
 	commands []command
 	bytes    int            // of their arguments, as they are sent
 	adding   map[string]int // by key of a set: the index of the command that adds members to it
 }
+
+// newBatch returns an empty batch in a round of its own.
+func (s *Store) newBatch() *batch { return &batch{store: s, round: s.known.begin()} }
 
 // command is one writing command. Its reply is how many fields or members it changed.
 type command struct {
@@ -69,10 +74,10 @@ func (b *batch) addTo(changed *int, set []any, member ...any) {
 
 // addMember adds a member to a sorted set that expires at a second, or later, unless Redis is known
 // to have it.
-func (b *batch) addMember(changed *int, key, member string, r *round, until int64) {
-	if r.mustSend(key, member, until) {
+func (b *batch) addMember(changed *int, key, member string, until int64) {
+	if b.round.mustSend(key, member, until) {
 		b.addTo(changed, []any{"zadd", key, "gt"}, until, member)
-		b.expireOnce(key, r, until)
+		b.expireOnce(key, until)
 	}
 }
 
@@ -90,24 +95,11 @@ func (b *batch) expire(key string, until int64) {
 
 func (b *batch) full() bool { return len(b.commands) >= batchCommands || b.bytes >= batchBytes }
 
-// send sends the commands in one round trip, and returns the first error of any of them.
-func (b *batch) send(ctx context.Context, client *redis.Client) error {
-	if len(b.commands) == 0 {
-		return nil
-	}
-	return client.Write(ctx, func(p goredis.Pipeliner) {
-		for i := range b.commands {
-			c := &b.commands[i]
-			c.reply = goredis.NewIntCmd(ctx, c.args...)
-			_ = p.Process(ctx, c.reply)
-		}
-	})
-}
-
-// send sends a batch, adds its replies to their counters, and empties it. It moves keys of a wrong
-// type aside, since nothing could ever be written there, and sends the batch again.
-func (s *Store) send(ctx context.Context, b *batch) error {
-	err := b.send(ctx, s.redis)
+// send sends the commands in one round trip, adds their replies to their counters, confirms them in
+// the round, and empties the batch. It moves keys of a wrong type aside, since nothing could ever be
+// written there, and sends the commands again.
+func (b *batch) send(ctx context.Context) error {
+	err := b.trip(ctx)
 	if redis.WrongType(err) {
 		b.count() // what was added now is not added once more
 		moved := make(map[string]bool)
@@ -117,18 +109,30 @@ func (s *Store) send(ctx context.Context, b *batch) error {
 				continue
 			}
 			moved[key] = true
-			if err := s.moveAside(ctx, damage{key: key, kind: badType}); err != nil {
+			if err := b.store.moveAside(ctx, damage{key: key, kind: badType}); err != nil {
 				return err
 			}
 		}
-		err = b.send(ctx, s.redis)
+		err = b.trip(ctx)
 	}
 	if err != nil {
 		return err
 	}
 	b.count()
-	*b = batch{}
+	b.round.confirm()
+	b.commands, b.bytes, b.adding = nil, 0, nil
 	return nil
+}
+
+// trip sends the commands in one round trip, and returns the first error of any of them.
+func (b *batch) trip(ctx context.Context) error {
+	return b.store.redis.Write(ctx, func(p goredis.Pipeliner) {
+		for i := range b.commands {
+			c := &b.commands[i]
+			c.reply = goredis.NewIntCmd(ctx, c.args...)
+			_ = p.Process(ctx, c.reply)
+		}
+	})
 }
 
 // count adds the replies to their counters. A command with an error has added nothing.
@@ -143,18 +147,19 @@ func (b *batch) count() {
 // index adds the entries under which a plate and its flights are found. They expire at a second, or
 // later. Entries that Redis is known to have are left out. The number of those that were missing is
 // added to changed, if that is not nil.
-func (b *batch) index(changed *int, k keys, r *round, e *bag.Entry, until int64) {
-	add := func(key string) { b.addMember(changed, key, string(e.Plate), r, until) }
+func (b *batch) index(changed *int, e *bag.Entry, until int64) {
+	k := b.store.keys
+	add := func(key string) { b.addMember(changed, key, string(e.Plate), until) }
 	for _, f := range e.Flights {
 		add(k.flight(f))
 	}
-	b.indexEnds(changed, k, r, e.Ends, until)
+	b.indexEnds(changed, e.Ends, until)
 	for _, surname := range e.Surnames {
 		number := nameNumber(surname, e.Plate)
 		for _, f := range e.Flights {
-			if key := k.names(f); r.mustSend(key, number, until) {
+			if key := k.names(f); b.round.mustSend(key, number, until) {
 				b.addTo(changed, []any{"sadd", key}, number)
-				b.expireOnce(key, r, until)
+				b.expireOnce(key, until)
 			}
 		}
 	}
@@ -173,15 +178,15 @@ func (b *batch) index(changed *int, k keys, r *round, e *bag.Entry, until int64)
 }
 
 // indexEnds adds the entries under which the flights of an airport are found.
-func (b *batch) indexEnds(changed *int, k keys, r *round, ends []bag.End, until int64) {
+func (b *batch) indexEnds(changed *int, ends []bag.End, until int64) {
 	for _, end := range ends {
-		b.addMember(changed, k.airport(end.AirportDay()), end.Flight.Airline+end.Flight.Number, r, until)
+		b.addMember(changed, b.store.keys.airport(end.AirportDay()), end.Flight.Airline+end.Flight.Number, until)
 	}
 }
 
 // expireOnce makes a key expire at a second, or later, unless Redis is known to have that expiry.
-func (b *batch) expireOnce(key string, r *round, until int64) {
-	if r.mustSend(key, "", until) {
+func (b *batch) expireOnce(key string, until int64) {
+	if b.round.mustSend(key, "", until) {
 		b.expire(key, until)
 	}
 }

@@ -182,14 +182,13 @@ type page struct {
 	*Sweeper
 	counts SweepCounts
 	now    time.Time
-	batch  batch
-	round  *round
+	batch  *batch
 }
 
 func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, error) {
 	now := w.store.now()
-	p := &page{Sweeper: w, now: now, round: w.store.known.begin()}
-	p.round.sendAll = true
+	p := &page{Sweeper: w, now: now, batch: w.store.newBatch()}
+	p.batch.round.sendAll = true
 	read := w.store.redis.WriteClient().Pipeline()
 	var plates []string
 	var trails []*goredis.MapStringStringCmd
@@ -221,12 +220,12 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, er
 		}
 		p.sweepPlate(key, fields)
 		if p.batch.full() {
-			if err := p.send(ctx); err != nil {
+			if err := p.batch.send(ctx); err != nil {
 				return p.counts, err
 			}
 		}
 	}
-	err := p.send(ctx)
+	err := p.batch.send(ctx)
 	return p.counts, err
 }
 
@@ -301,16 +300,8 @@ func (p *page) dueMessages(key string, plate bag.Plate, fields map[string]string
 // extend extends the expiry of the index entry of a message, and of the positionings of its
 // containers, to a second.
 func (p *page) extend(e bag.Entry, until int64) {
-	p.batch.index(nil, p.store.keys, p.round, &e, until)
+	p.batch.index(nil, &e, until)
 	for _, c := range e.Stowage {
-		p.batch.expireOnce(p.store.keys.stowage(c), p.round, until)
+		p.batch.expireOnce(p.store.keys.stowage(c), until)
 	}
-}
-
-func (p *page) send(ctx context.Context) error {
-	if err := p.store.send(ctx, &p.batch); err != nil {
-		return err
-	}
-	p.round.confirm()
-	return nil
 }

@@ -29,14 +29,14 @@ func (s *Store) RestoringWriter() *Writer { return &Writer{store: s, restoring: 
 // false for a message that an earlier call has filed before it failed.
 func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error) {
 	added := make([]int, len(filings))
-	r := w.store.known.begin()
-	err = w.file(ctx, filings, added, r)
-	if err == nil && !r.valid() {
+	b := w.store.newBatch()
+	err = w.file(ctx, filings, added, b)
+	if err == nil && !b.round.valid() {
 		// There is a new connection. Its server may lack writes that were left out because they
 		// were known.
-		r = w.store.known.begin()
-		r.sendAll = true
-		err = w.file(ctx, filings, added, r)
+		b = w.store.newBatch()
+		b.round.sendAll = true
+		err = w.file(ctx, filings, added, b)
 	}
 	if err != nil {
 		w.store.known.forget()
@@ -49,17 +49,10 @@ func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, 
 	return fresh, nil
 }
 
-// file files messages in one round, a batch at a time. It counts for each message how many hashes
+// file files messages in the round of a batch. It counts for each message how many hashes
 // did not hold it before and, if the writer is restoring, how many entries were missing.
-func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r *round) error {
-	b, k := &batch{}, w.store.keys
-	send := func() error {
-		if err := w.store.send(ctx, b); err != nil {
-			return err
-		}
-		r.confirm()
-		return nil
-	}
+func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, b *batch) error {
+	k := w.store.keys
 	var packed []byte
 	for i := range filings {
 		f := &filings[i]
@@ -68,9 +61,13 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 		packed = w.store.codec.Append(packed[:0], message, solePlate(f))
 		value := string(packed)
 		until := w.store.retention.until(f.Received, w.store.now())
-		add := func(key string) {
+		add := func(key string) error {
 			b.add(&added[i], "hset", key, string(identity[:]), value)
-			b.expireOnce(key, r, until)
+			b.expireOnce(key, until)
+			if b.full() {
+				return b.send(ctx)
+			}
+			return nil
 		}
 		var entries *int
 		if w.restoring {
@@ -79,25 +76,19 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, r 
 		for j := range f.Entries {
 			// The lists are written first, so that a bag with a history is never missing in them. The
 			// masters of a cluster do not wait for each other, so there it may be missing for a moment.
-			b.index(entries, k, r, &f.Entries[j], until)
-			add(k.plate(f.Entries[j].Plate))
-			if b.full() {
-				if err := send(); err != nil {
-					return err
-				}
+			b.index(entries, &f.Entries[j], until)
+			if err := add(k.plate(f.Entries[j].Plate)); err != nil {
+				return err
 			}
 		}
-		b.indexEnds(entries, k, r, f.Ends, until)
+		b.indexEnds(entries, f.Ends, until)
 		for _, c := range f.Stowage {
-			add(k.stowage(c))
-			if b.full() {
-				if err := send(); err != nil {
-					return err
-				}
+			if err := add(k.stowage(c)); err != nil {
+				return err
 			}
 		}
 	}
-	return send()
+	return b.send(ctx)
 }
 
 // solePlate returns the plate of a message that names one plate and no container, otherwise "". The
