@@ -94,10 +94,7 @@ func (b *bench) hashes() map[string]trail.Wanted {
 // holding reads one plate or container.
 func (b *bench) holding(s *bagstore.Store, w trail.Wanted) trail.Held {
 	b.Helper()
-	found, err := s.Reader().Read(context.Background(), w)
-	if err != nil {
-		b.Fatal(err)
-	}
+	found := b.find(s, w)
 	return append(found.Trails, found.Stowage...)[0]
 }
 

@@ -78,27 +78,16 @@ type bench struct {
 	testing.TB
 	url    string
 	prefix string
-	client goredis.UniversalClient
+	redis  *redis.Client           // of the test itself
+	client goredis.UniversalClient // that of redis
 }
 
 func newBench(t *testing.T, url string) *bench {
 	prefix := fmt.Sprintf("%08x[*]:", rand.Uint32()) // also a pattern that would match other keys
 	b := &bench{TB: t, url: url + "?prefix=" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(prefix), prefix: prefix}
-	a, err := redis.ParseURL(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.client = goredis.NewUniversalClient(&goredis.UniversalOptions{Addrs: a.Hosts, IsClusterMode: a.Cluster})
-	t.Cleanup(func() {
-		for _, key := range b.keys() {
-			if err := b.client.Del(context.Background(), key).Err(); err != nil {
-				t.Error(err)
-			}
-		}
-		if err := b.client.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	b.redis = redistest.Open(t, b.url)
+	b.client = b.redis.WriteClient()
+	t.Cleanup(b.empty)
 	return b
 }
 
@@ -118,7 +107,7 @@ func (b *bench) keys() []string {
 	b.Helper()
 	var mu sync.Mutex
 	var all []string
-	scan := func(ctx context.Context, client goredis.UniversalClient) error {
+	err := b.redis.EachMaster(context.Background(), func(ctx context.Context, client goredis.UniversalClient) error {
 		for cursor := uint64(0); ; {
 			page, next, err := client.Scan(ctx, cursor, "*", 1000).Result()
 			if err != nil {
@@ -135,18 +124,22 @@ func (b *bench) keys() []string {
 				return nil
 			}
 		}
-	}
-	var err error
-	if cluster, ok := b.client.(*goredis.ClusterClient); ok {
-		err = cluster.ForEachMaster(context.Background(), func(ctx context.Context, c *goredis.Client) error { return scan(ctx, c) })
-	} else {
-		err = scan(context.Background(), b.client)
-	}
+	})
 	if err != nil {
 		b.Fatal(err)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// empty removes all keys of the test.
+func (b *bench) empty() {
+	b.Helper()
+	for _, key := range b.keys() {
+		if err := b.client.Del(context.Background(), key).Err(); err != nil {
+			b.Error(err)
+		}
+	}
 }
 
 func (b *bench) file(s *bagstore.Store, filings ...bag.Filing) []bool {
@@ -156,6 +149,16 @@ func (b *bench) file(s *bagstore.Store, filings ...bag.Filing) []bool {
 		b.Fatal(err)
 	}
 	return fresh
+}
+
+// find returns what the store has of what is wanted.
+func (b *bench) find(s *bagstore.Store, w trail.Wanted) trail.Found {
+	b.Helper()
+	found, err := s.Reader().Read(context.Background(), w)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return found
 }
 
 // view holds everything that can be read of a few filings.
@@ -188,14 +191,10 @@ func Messages(t testing.TB, held trail.Held) []bag.Stored {
 // read returns everything that the store has for what filings name.
 func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	b.Helper()
-	ctx, r, v := context.Background(), s.Reader(), newView()
+	v := newView()
 	find := func(w trail.Wanted) trail.Found {
 		b.Helper()
-		now, err := r.Read(ctx, w)
-		if err != nil {
-			b.Fatal(err)
-		}
-		return now
+		return b.find(s, w)
 	}
 	container := func(c bag.Container) {
 		now := find(trail.Wanted{Stowage: []bag.Container{c}, Contents: []bag.Container{c}})
@@ -457,11 +456,7 @@ func testPosition(t *testing.T, b *bench) {
 		filings = append(filings, bag.Filing{Raw: "BSM", Received: at, Position: p, Entries: []bag.Entry{{Plate: "0220123456"}}})
 	}
 	version := func() uint64 {
-		found, err := s.Reader().Read(context.Background(), trail.Wanted{TrailVersions: []bag.Plate{"0220123456"}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return found.TrailVersions[0]
+		return b.find(s, trail.Wanted{TrailVersions: []bag.Plate{"0220123456"}}).TrailVersions[0]
 	}
 	for _, f := range filings {
 		before := version()
@@ -517,11 +512,7 @@ func testOrder(t *testing.T, b *bench) {
 			sent = sent[n:]
 		}
 		b.check(one, filings)
-		for _, key := range b.keys() {
-			if err := b.client.Del(context.Background(), key).Err(); err != nil {
-				t.Fatal(err)
-			}
-		}
+		b.empty()
 	}
 }
 
@@ -567,22 +558,15 @@ func testListedFirst(t *testing.T, b *bench) {
 			}
 		}
 	})
-	find := func(w trail.Wanted) trail.Found {
-		found, err := s.Reader().Read(context.Background(), w)
-		if err != nil {
-			t.Error(err)
-		}
-		return found
-	}
 	deadline := time.Now().Add(30 * time.Second)
 	for i := range filings {
 		e := &filings[i].Entries[0]
-		for len(Messages(t, find(trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])) == 0 { // without a pause, to see the first moment
+		for len(Messages(t, b.find(s, trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])) == 0 { // without a pause, to see the first moment
 			if time.Now().After(deadline) {
 				t.Fatalf("%s is not found", e.Plate)
 			}
 		}
-		found := find(trail.Wanted{Flights: e.Flights, PNRs: e.PNRs})
+		found := b.find(s, trail.Wanted{Flights: e.Flights, PNRs: e.PNRs})
 		if len(found.Flights[0]) != 1 || len(found.PNRs[0]) != 1 {
 			t.Fatalf("%s has a history, and is %d times in the list of its flight, %d times in that of its passenger", e.Plate, len(found.Flights[0]), len(found.PNRs[0]))
 		}
@@ -612,19 +596,11 @@ func testRange(t *testing.T, b *bench) {
 		f.Entries = append(f.Entries, bag.Entry{Plate: bag.Plate(fmt.Sprintf("0220%06d", i)), Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}})
 	}
 	b.file(s, f)
-	flight, err := s.Reader().Read(context.Background(), trail.Wanted{Flights: []bag.Flight{lx("1")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plates := flight.Flights[0]
+	plates := b.find(s, trail.Wanted{Flights: []bag.Flight{lx("1")}}).Flights[0]
 	if len(plates) != 999 {
 		t.Fatalf("%d plates", len(plates))
 	}
-	now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, held := range now.Trails {
+	for i, held := range b.find(s, trail.Wanted{Trails: plates}).Trails {
 		if all := Messages(t, held); len(all) != 1 || all[0].Raw != f.Raw {
 			t.Errorf("%s: %v", plates[i], all)
 		}
@@ -639,11 +615,7 @@ func testLongTrail(t *testing.T, b *bench) {
 		filings = append(filings, bag.Filing{Raw: fmt.Sprintf("BPM %d", i), Received: start.Add(time.Duration(i) * time.Millisecond), Entries: []bag.Entry{{Plate: "0220123456"}}})
 	}
 	b.file(s, filings...)
-	now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	messages := Messages(t, now.Trails[0])
+	messages := Messages(t, b.find(s, trail.Wanted{Trails: []bag.Plate{"0220123456"}}).Trails[0])
 	if len(messages) != len(filings) {
 		t.Fatalf("%d messages", len(messages))
 	}
@@ -666,16 +638,13 @@ func testLargeFlight(t *testing.T, b *bench) {
 		}
 	}
 	b.file(s, filings...)
-	flight, err := s.Reader().Read(context.Background(), trail.Wanted{Flights: []bag.Flight{lx("1")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	plates := flight.Flights[0]
+	plates := b.find(s, trail.Wanted{Flights: []bag.Flight{lx("1")}}).Flights[0]
 	if !slices.Equal(plates, want) {
 		t.Fatalf("%d plates", len(plates))
 	}
 	var now trail.Found
 	redistest.Eventually(t, time.Minute, "it cannot be read", func() bool { // a machine that does a lot beside may be too slow at first
+		var err error
 		now, err = s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
 		if err != nil && !errors.Is(err, redis.ErrUnavailable) {
 			t.Fatal(err)
@@ -694,12 +663,9 @@ func testVersions(t *testing.T, b *bench) {
 	plates, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
 	// versions are those of both plates and both containers, which are the same whether all is read
 	// or these alone.
-	versions := func(r *bagstore.Reader) []uint64 {
+	versions := func() []uint64 {
 		t.Helper()
-		now, err := r.Read(context.Background(), trail.Wanted{Trails: plates, Stowage: containers, TrailVersions: plates, StowageVersions: containers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		now := b.find(s, trail.Wanted{Trails: plates, Stowage: containers, TrailVersions: plates, StowageVersions: containers})
 		read := []uint64{now.Trails[0].Version, now.Trails[1].Version, now.Stowage[0].Version, now.Stowage[1].Version}
 		if alone := append(now.TrailVersions, now.StowageVersions...); !slices.Equal(alone, read) {
 			t.Errorf("versions alone are %v, and read with the messages %v", alone, read)
@@ -710,15 +676,15 @@ func testVersions(t *testing.T, b *bench) {
 		bag.Filing{Raw: "one", Received: now(), Entries: []bag.Entry{{Plate: plates[0]}, {Plate: plates[1]}}},
 		bag.Filing{Raw: "two", Received: now(), Entries: []bag.Entry{{Plate: plates[1]}}},
 		bag.Filing{Raw: "container", Received: now(), Stowage: containers[:1]})
-	before := versions(s.Reader())
-	if again := versions(s.Reader()); !slices.Equal(again, before) {
+	before := versions()
+	if again := versions(); !slices.Equal(again, before) {
 		t.Errorf("versions are %v, before %v", again, before)
 	}
 	if before[0] == before[1] || before[2] == before[3] || slices.Contains(before, 0) {
 		t.Errorf("versions of different messages are %v", before)
 	}
 	b.file(s, bag.Filing{Raw: "three", Received: now(), Entries: []bag.Entry{{Plate: plates[0]}}}, bag.Filing{Raw: "four", Received: now(), Stowage: containers[:1]})
-	after := versions(s.Reader())
+	after := versions()
 	if after[0] == before[0] || after[1] != before[1] || after[2] == before[2] || after[3] != before[3] {
 		t.Errorf("versions are %v after a message to the first plate and container, before %v", after, before)
 	}
@@ -744,10 +710,7 @@ func testVersionsTravel(t *testing.T, b *bench) {
 	}
 	versions := func(s *bagstore.Store) [2]uint64 {
 		t.Helper()
-		found, err := s.Reader().Read(context.Background(), trail.Wanted{TrailVersions: []bag.Plate{"0220123456"}, StowageVersions: []bag.Container{container}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		found := b.find(s, trail.Wanted{TrailVersions: []bag.Plate{"0220123456"}, StowageVersions: []bag.Container{container}})
 		return [2]uint64{found.TrailVersions[0], found.StowageVersions[0]}
 	}
 	before := versions(one)
