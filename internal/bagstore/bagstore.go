@@ -52,13 +52,14 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 		now:       c.Now,
 		codec:     codec.New(),
 		known:     newKnownWrites(maxMarks, client.Connects),
-		damages:   damageQueue{waiting: make(map[damage]struct{})},
+		damages:   damageQueue{queue: make(chan damage, maxDamages)},
 		damaged:   c.Damaged,
 	}
 	s.damages.ctx, s.damages.end = context.WithCancel(context.Background())
 	if s.damaged == nil {
 		s.damaged = func(string, error) {}
 	}
+	s.damages.worker.Go(s.moveAll)
 	return s, nil
 }
 

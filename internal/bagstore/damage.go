@@ -32,12 +32,11 @@ const (
 
 // damageQueue holds the damage that is to be moved aside. It is safe for concurrent use.
 type damageQueue struct {
-	mu      sync.Mutex
-	waiting map[damage]struct{}
-	moving  bool            // a worker is running
+	queue   chan damage
+	waiting sync.Map        // damage → true: what is in the queue, or being moved
 	ctx     context.Context // ends when the store is closed
 	end     context.CancelFunc
-	workers sync.WaitGroup
+	worker  sync.WaitGroup
 }
 
 // maxDamages bounds the queue. If the queue is full, damage is dropped; the next read reports it
@@ -52,53 +51,35 @@ const (
 // report puts damage into the queue.
 func (s *Store) report(d damage) {
 	q := &s.damages
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if len(q.waiting) == maxDamages || q.ctx.Err() != nil {
+	if _, waits := q.waiting.LoadOrStore(d, true); waits {
 		return
 	}
-	q.waiting[d] = struct{}{}
-	if !q.moving {
-		q.moving = true
-		q.workers.Go(s.moveAll)
+	select {
+	case q.queue <- d:
+	default:
+		q.waiting.Delete(d)
 	}
 }
 
-// moveAll moves damage aside until the queue is empty or closed.
+// moveAll moves damage aside until the queue is closed.
 func (s *Store) moveAll() {
 	q := &s.damages
-	for {
-		d, found := q.next()
-		if !found {
-			return
-		}
-		if err := s.moveAside(context.Background(), d); err != nil {
-			_ = pause.For(q.ctx, movePause)
-		}
-		q.mu.Lock()
-		delete(q.waiting, d) // after an error the next read reports it again
-		q.mu.Unlock()
-	}
-}
-
-func (q *damageQueue) next() (d damage, found bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.ctx.Err() == nil {
-		for d = range q.waiting {
-			return d, true
+	for q.ctx.Err() == nil {
+		select {
+		case <-q.ctx.Done():
+		case d := <-q.queue:
+			if err := s.moveAside(context.Background(), d); err != nil {
+				_ = pause.For(q.ctx, movePause)
+			}
+			q.waiting.Delete(d) // after an error the next read reports it again
 		}
 	}
-	q.moving = false
-	return damage{}, false
 }
 
 // close stops the worker, and waits for a move that is under way.
 func (q *damageQueue) close() {
-	q.mu.Lock()
 	q.end()
-	q.mu.Unlock()
-	q.workers.Wait()
+	q.worker.Wait()
 }
 
 // moveAside moves damage to a key of its own, which expires when the original key would have, and
