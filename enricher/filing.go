@@ -1,6 +1,7 @@
 package enricher
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -16,11 +17,11 @@ func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag
 	filing := bag.Filing{Raw: raw, Received: received}
 	ref, _, _ := reference(m, received)
 	dated := flightDater{e.airlines, ref}
-	if len(m.Groups) == 1 {
-		g := &m.Groups[0]
-		filing.Entries = e.entries(m, g, dated)
-	} else {
-		filing.Entries = e.mergedEntries(m, dated)
+	for i := range m.Groups {
+		filing.Entries = e.addEntries(filing.Entries, m, &m.Groups[i], dated)
+	}
+	if len(m.Groups) > 1 {
+		filing.Entries = merged(filing.Entries)
 	}
 	if len(filing.Entries) == 0 {
 		filing.Stowage, filing.Ends = e.positioned(m, dated)
@@ -64,9 +65,9 @@ func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flight
 	return slices.Clip(smallmap.Distinct(named)), slices.Clip(ends)
 }
 
-// entries returns an entry for each plate of a group, in plate order. They share their lists, which
+// addEntries appends an entry for each plate of a group, in plate order. They share their lists, which
 // have no room to grow.
-func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flightDater) []bag.Entry {
+func (e *Enricher) addEntries(to []bag.Entry, m *parser.Message, g *parser.Group, dated flightDater) []bag.Entry {
 	list := plates(g)
 	named, ends := e.groupFlights(m, g, dated)
 	var stowage []bag.Container
@@ -81,58 +82,48 @@ func (e *Enricher) entries(m *parser.Message, g *parser.Group, dated flightDater
 	if name := bag.FoldName(g.Surname); name != "" {
 		surnames = []string{name}
 	}
-	made := make([]bag.Entry, len(list))
-	for i, plate := range list {
-		made[i] = bag.Entry{Plate: plate, Flights: named, Ends: ends, PNRs: pnrs, Surnames: surnames, Stowage: stowage}
-		made[i].Rush = plate[0] == '2' || m.Kind.IsSource() && g.Rush
-		if m.Kind.IsSource() && made[i].Rush {
+	to = slices.Grow(to, len(list))
+	for _, plate := range list {
+		made := bag.Entry{Plate: plate, Flights: named, Ends: ends, PNRs: pnrs, Surnames: surnames, Stowage: stowage}
+		made.Rush = plate[0] == '2' || m.Kind.IsSource() && g.Rush
+		if m.Kind.IsSource() && made.Rush {
 			if p := original(plate, g); p != "" {
-				made[i].Originals = []bag.Plate{p}
+				made.Originals = []bag.Plate{p}
 			}
 		}
+		to = append(to, made)
 	}
-	return made
+	return to
 }
 
-// mergedEntries returns the entries of a message with several groups, one for each plate, in plate
-// order.
-func (e *Enricher) mergedEntries(m *parser.Message, dated flightDater) []bag.Entry {
-	var merged []bag.Entry
-	at, several := make(map[bag.Plate]int), make(map[int]bool) // several: of plates in several groups
-	for i := range m.Groups {
-		for _, entry := range e.entries(m, &m.Groups[i], dated) {
-			j, have := at[entry.Plate]
-			if !have {
-				at[entry.Plate] = len(merged)
-				merged = append(merged, entry)
-				continue
-			}
-			several[j] = true
-			into := &merged[j]
-			into.Flights = append(into.Flights, entry.Flights...)
-			into.Ends = append(into.Ends, entry.Ends...)
-			into.PNRs = append(into.PNRs, entry.PNRs...)
-			into.Surnames = append(into.Surnames, entry.Surnames...)
-			into.Stowage = append(into.Stowage, entry.Stowage...)
-			into.Rush = into.Rush || entry.Rush
-			into.Originals = append(into.Originals, entry.Originals...)
+// merged returns one entry for each plate, in plate order. What several entries of a plate repeat is
+// there once.
+func merged(entries []bag.Entry) []bag.Entry {
+	slices.SortStableFunc(entries, func(a, b bag.Entry) int { return cmp.Compare(a.Plate, b.Plate) })
+	all := entries[:0]
+	for len(entries) > 0 {
+		one, n := entries[0], 1
+		for ; n < len(entries) && entries[n].Plate == one.Plate; n++ {
+			more := &entries[n]
+			one.Flights = append(one.Flights, more.Flights...)
+			one.Ends = append(one.Ends, more.Ends...)
+			one.PNRs = append(one.PNRs, more.PNRs...)
+			one.Surnames = append(one.Surnames, more.Surnames...)
+			one.Stowage = append(one.Stowage, more.Stowage...)
+			one.Rush = one.Rush || more.Rush
+			one.Originals = append(one.Originals, more.Originals...)
 		}
+		if n > 1 {
+			one.Flights = smallmap.Distinct(one.Flights)
+			one.Ends = smallmap.Distinct(one.Ends)
+			one.PNRs = smallmap.Distinct(one.PNRs)
+			one.Surnames = smallmap.Distinct(one.Surnames)
+			one.Stowage = smallmap.Distinct(one.Stowage)
+			one.Originals = smallmap.Distinct(one.Originals)
+		}
+		all, entries = append(all, one), entries[n:]
 	}
-	for j := range several {
-		distinct(&merged[j])
-	}
-	slices.SortFunc(merged, func(a, b bag.Entry) int { return strings.Compare(string(a.Plate), string(b.Plate)) })
-	return merged
-}
-
-// distinct removes what the groups of a message repeat from the entry of a plate.
-func distinct(e *bag.Entry) {
-	e.Flights = smallmap.Distinct(e.Flights)
-	e.Ends = smallmap.Distinct(e.Ends)
-	e.PNRs = smallmap.Distinct(e.PNRs)
-	e.Surnames = smallmap.Distinct(e.Surnames)
-	e.Stowage = smallmap.Distinct(e.Stowage)
-	e.Originals = smallmap.Distinct(e.Originals)
+	return all
 }
 
 // positioned returns the containers that a message without tags positions, and the ends of their
