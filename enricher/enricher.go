@@ -39,18 +39,14 @@ type messageTimes struct {
 	flights                         flightDater
 }
 
-// reference returns the day from which dates of a message take their year, and the day of .J if it
-// has one.
-func reference(m *parser.Message, received time.Time) (ref bag.Day, read bag.Day, hasRead bool) {
-	ref = bag.DayOf(received.UTC())
-	if m.Processing.Date.IsZero() {
-		return ref, 0, false
+// reference returns the day from which dates of a message take their year: the day of .J, for which
+// isRead is true, or the day of receipt if there is none.
+func reference(m *parser.Message, received time.Time) (day bag.Day, isRead bool) {
+	day = bag.DayOf(received.UTC())
+	if read, ok := Resolve(m.Processing.Date, day); ok {
+		return read, true
 	}
-	day, ok := Resolve(m.Processing.Date, ref)
-	if !ok {
-		return ref, 0, false
-	}
-	return day, day, true
+	return day, false
 }
 
 // Happened returns the read time of a BPM, or the received time if that is earlier. It returns false
@@ -59,7 +55,7 @@ func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time
 	if !m.Kind.IsProcessing() || !m.Processing.HasTime {
 		return time.Time{}, false
 	}
-	if _, _, hasRead := reference(m, received); !hasRead {
+	if _, isRead := reference(m, received); !isRead {
 		return time.Time{}, false
 	}
 	return e.times(m, received).happened, true
@@ -68,13 +64,13 @@ func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time
 // times returns the times of a message. received is its received time.
 func (e *Enricher) times(m *parser.Message, received time.Time) messageTimes {
 	at := messageTimes{received: received, happened: received, order: received}
-	ref, readDay, hasRead := reference(m, received)
-	at.flights = flightDater{e.airlines, ref}
-	if hasRead && m.Processing.HasTime {
+	day, isRead := reference(m, received)
+	at.flights = flightDater{e.airlines, day}
+	if isRead && m.Processing.HasTime {
 		if m.Processing.UTC {
-			at.read = time.Unix(int64(readDay)*86400+int64(m.Processing.Seconds), 0).UTC()
+			at.read = time.Unix(int64(day)*86400+int64(m.Processing.Seconds), 0).UTC()
 		} else {
-			at.read = e.airports.Instant(m.Version.Airport, readDay, m.Processing.Seconds)
+			at.read = e.airports.Instant(m.Version.Airport, day, m.Processing.Seconds)
 		}
 		if m.Kind.IsProcessing() && !at.read.After(received) {
 			at.happened, at.order = at.read, at.read

@@ -15,8 +15,8 @@ import (
 // received is in whole milliseconds, UTC. It keeps nothing of m.
 func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag.Filing {
 	filing := bag.Filing{Raw: raw, Received: received}
-	ref, _, _ := reference(m, received)
-	dated := flightDater{e.airlines, ref}
+	day, _ := reference(m, received)
+	dated := flightDater{e.airlines, day}
 	for i := range m.Groups {
 		filing.Entries = e.addEntries(filing.Entries, m, &m.Groups[i], dated)
 	}
