@@ -52,13 +52,8 @@ func reference(m *parser.Message, received time.Time) (day bag.Day, isRead bool)
 // Happened returns the read time of a BPM, or the received time if that is earlier. It returns false
 // if the message is not a BPM with a read time.
 func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time, said bool) {
-	if !m.Kind.IsProcessing() || !m.Processing.HasTime {
-		return time.Time{}, false
-	}
-	if _, isRead := reference(m, received); !isRead {
-		return time.Time{}, false
-	}
-	return e.times(m, received).happened, true
+	times := e.times(m, received)
+	return times.happened, m.Kind.IsProcessing() && !times.read.IsZero()
 }
 
 // times returns the times of a message. received is its received time.
