@@ -174,13 +174,6 @@ type view struct {
 	Stowage  map[bag.Container][]bag.Stored
 }
 
-func newView() view {
-	return view{
-		map[bag.Flight][]bag.Plate{}, map[bag.AirportDay][]bag.Flight{}, map[bag.Named][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Container][]bag.Plate{},
-		map[bag.Plate][]bag.Stored{}, map[bag.Container][]bag.Stored{},
-	}
-}
-
 // Messages returns the messages of a plate or container.
 func Messages(t testing.TB, held trail.Held) []bag.Stored {
 	t.Helper()
@@ -191,54 +184,44 @@ func Messages(t testing.TB, held trail.Held) []bag.Stored {
 // read returns everything that the store has for what filings name.
 func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	b.Helper()
-	v := newView()
-	find := func(w trail.Wanted) trail.Found {
-		b.Helper()
-		return b.find(s, w)
+	v := expected(filings)
+	w := trail.Wanted{
+		Flights: keysOf(v.Flights), Airports: keysOf(v.Airports), Named: keysOf(v.Named), PNRs: keysOf(v.PNRs), Originals: keysOf(v.Rush),
+		RushPNRs: keysOf(v.RushPNRs), Contents: keysOf(v.Contents), Trails: keysOf(v.Trails), Stowage: keysOf(v.Stowage),
 	}
-	container := func(c bag.Container) {
-		now := find(trail.Wanted{Stowage: []bag.Container{c}, Contents: []bag.Container{c}})
-		v.Stowage[c], v.Contents[c] = Messages(b, now.Stowage[0]), now.Contents[0]
-	}
-	ends := func(list []bag.End) {
-		for _, end := range list {
-			at := end.AirportDay()
-			v.Airports[at] = find(trail.Wanted{Airports: []bag.AirportDay{at}}).Airports[0]
+	found := b.find(s, w)
+	set(v.Flights, w.Flights, found.Flights)
+	set(v.Airports, w.Airports, found.Airports)
+	set(v.Named, w.Named, found.Named)
+	set(v.PNRs, w.PNRs, found.PNRs)
+	set(v.Rush, w.Originals, found.Originals)
+	set(v.RushPNRs, w.RushPNRs, found.RushPNRs)
+	set(v.Contents, w.Contents, found.Contents)
+	messages := func(all []trail.Held) (read [][]bag.Stored) {
+		for _, held := range all {
+			read = append(read, Messages(b, held))
 		}
+		return read
 	}
-	for _, f := range filings {
-		for _, e := range f.Entries {
-			for _, number := range e.Flights {
-				v.Flights[number] = find(trail.Wanted{Flights: []bag.Flight{number}}).Flights[0]
-				for _, surname := range e.Surnames {
-					named := bag.Named{Flight: number, Surname: surname}
-					v.Named[named] = find(trail.Wanted{Named: []bag.Named{named}}).Named[0]
-				}
-			}
-			ends(e.Ends)
-			for _, c := range e.Stowage {
-				container(c)
-			}
-			for _, pnr := range e.PNRs {
-				v.PNRs[pnr] = find(trail.Wanted{PNRs: []string{pnr}}).PNRs[0]
-				v.RushPNRs[pnr] = find(trail.Wanted{RushPNRs: []string{pnr}}).RushPNRs[0]
-			}
-			v.Trails[e.Plate] = Messages(b, find(trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])
-			for _, original := range e.Originals {
-				v.Rush[original] = find(trail.Wanted{Originals: []bag.Plate{original}}).Originals[0]
-			}
-		}
-		ends(f.Ends)
-		for _, c := range f.Stowage {
-			container(c)
-		}
-	}
+	set(v.Trails, w.Trails, messages(found.Trails))
+	set(v.Stowage, w.Stowage, messages(found.Stowage))
 	return v
+}
+
+func keysOf[K comparable, V any](m map[K]V) []K { return slices.Collect(maps.Keys(m)) }
+
+func set[K comparable, V any](m map[K]V, keys []K, values []V) {
+	for i, key := range keys {
+		m[key] = values[i]
+	}
 }
 
 // expected returns the view that filings must give.
 func expected(filings []bag.Filing) view {
-	v := newView()
+	v := view{
+		map[bag.Flight][]bag.Plate{}, map[bag.AirportDay][]bag.Flight{}, map[bag.Named][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Plate][]bag.Plate{}, map[string][]bag.Plate{}, map[bag.Container][]bag.Plate{},
+		map[bag.Plate][]bag.Stored{}, map[bag.Container][]bag.Stored{},
+	}
 	ends := func(list []bag.End) {
 		for _, end := range list {
 			v.Airports[end.AirportDay()] = with(v.Airports[end.AirportDay()], end.Flight, trail.CompareFlights)
@@ -307,10 +290,11 @@ func (b *bench) check(s *bagstore.Store, filings []bag.Filing) {
 	compare(b, "plates of flight and surname", got.Named, want.Named)
 	compare(b, "plates of PNR", got.PNRs, want.PNRs)
 	compare(b, "rush bags of plate", got.Rush, want.Rush)
+	compare(b, "rush bags of PNR", got.RushPNRs, want.RushPNRs)
 	compare(b, "messages of plate", got.Trails, want.Trails)
 	compare(b, "plates in container", got.Contents, want.Contents)
 	compare(b, "positionings of container", got.Stowage, want.Stowage)
-	plates := slices.Collect(maps.Keys(want.Trails))
+	plates := keysOf(want.Trails)
 	lengths, err := s.Reader().Lengths(context.Background(), plates)
 	if err != nil {
 		b.Fatal(err)
