@@ -39,16 +39,12 @@ type Library struct {
 }
 
 type entry struct {
-	cities              cities
-	airport             bool   // aircraft land there; else it is a metropolitan code or a station
-	latitude, longitude string // decimal degrees, or both "" if unknown
-	zone                uint16 // place in Library.zones
-	names               string // of the airport, its city and its country, with tabs between them
+	cities              []string // their codes, beside the own code, which may be a city code itself
+	airport             bool     // aircraft land there; else it is a metropolitan code or a station
+	latitude, longitude string   // decimal degrees, or both "" if unknown
+	zone                uint16   // place in Library.zones
+	names               string   // of the airport, its city and its country, with tabs between them
 }
-
-// cities are the codes of the cities of a location, each as 1 + its place in Library.index; 0 is
-// none. The first is the location's own code, which may be a city code itself.
-type cities [3]uint16
 
 // New returns the compiled library with the additions of extra. Of several airports with one code
 // the last one counts. It takes about two milliseconds.
@@ -105,15 +101,15 @@ func (l *Library) SamePlace(a, b string) bool {
 		return true
 	}
 	x, y := l.find(a), l.find(b)
-	if x == nil || y == nil || x.cities[1]|y.cities[1] == 0 {
-		return false // neither has a city but its own
+	if x == nil || y == nil {
+		return false
 	}
 	for _, city := range x.cities {
-		if city != 0 && slices.Contains(y.cities[:], city) {
+		if city == b || slices.Contains(y.cities, city) {
 			return true
 		}
 	}
-	return false
+	return slices.Contains(y.cities, a)
 }
 
 // Listed reports whether a leg that ends at the code end is in the lists of the airport (rules §4):
@@ -124,7 +120,7 @@ func (l *Library) Listed(end, airport string) bool {
 		return true
 	}
 	x, y := l.find(end), l.find(airport)
-	return x != nil && y != nil && !x.airport && slices.Contains(y.cities[1:], x.cities[0])
+	return x != nil && y != nil && !x.airport && slices.Contains(y.cities, end)
 }
 
 // Codes returns the codes of legs that are in the lists of an airport, see Listed: the code of the
@@ -132,14 +128,9 @@ func (l *Library) Listed(end, airport string) bool {
 func (l *Library) Codes(airport string) []string {
 	codes := []string{airport}
 	if a := l.find(airport); a != nil {
-		for _, city := range a.cities[1:] {
-			if city == 0 {
-				continue
-			}
-			slot := int(city - 1)
-			code := string([]byte{byte('A' + slot/676), byte('A' + slot/26%26), byte('A' + slot%26)})
-			if l.Listed(code, airport) {
-				codes = append(codes, code)
+		for _, city := range a.cities {
+			if l.Listed(city, airport) {
+				codes = append(codes, city)
 			}
 		}
 	}
@@ -204,18 +195,9 @@ func (l *Library) add(a Airport, names string, isAirport bool, zones map[string]
 		number = uint16(len(zones))
 		zones[a.Zone] = number
 	}
-	added := entry{
-		cities: cities{uint16(slot + 1)}, airport: isAirport,
-		latitude: a.Latitude, longitude: a.Longitude, zone: number, names: names,
-	}
+	added := entry{airport: isAirport, latitude: a.Latitude, longitude: a.Longitude, zone: number, names: names}
 	if a.Metropolitan != "" {
-		n := 1
-		for city := range strings.SplitSeq(a.Metropolitan, ",") {
-			if slot, valid := slotOf(city); valid && n < len(added.cities) {
-				added.cities[n] = uint16(slot + 1)
-				n++
-			}
-		}
+		added.cities = strings.Split(a.Metropolitan, ",")
 	}
 	l.airports = append(l.airports, added)
 	l.index[slot] = uint16(len(l.airports))

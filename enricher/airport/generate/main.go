@@ -234,10 +234,6 @@ func readTSV(text string, read func(row []string) error) error {
 	return nil
 }
 
-// maxCities is how many cities an airport may have beside its own code: airport.Library has room
-// for no more.
-const maxCities = 2
-
 // write writes airports.tsv, in the order of codes. Its columns are code, latitude, longitude,
 // zone, the cities beside the own code, A if aircraft land there, and the names of airport, city and
 // country.
@@ -250,8 +246,8 @@ func write(name string, airports map[string]airport) error {
 			if city != code && !slices.Contains(cities, city) {
 				cities = append(cities, city)
 			}
-			if _, known := airports[city]; !known || len(cities) > maxCities {
-				return fmt.Errorf("%s is of the cities %v: one is unknown, or there are too many", code, a.cities)
+			if _, known := airports[city]; !known {
+				return fmt.Errorf("%s is of the city %s, which is unknown", code, city)
 			}
 		}
 		kind := "A"
