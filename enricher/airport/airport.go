@@ -34,16 +34,15 @@ var statuses = [...]string{
 type Library struct {
 	index    [26 * 26 * 26]uint16 // by code: 1 + place in airports, or 0
 	airports []entry
-	zones    []func() *time.Location // each is loaded when it is first needed
-	statuses map[string][]string     // status codes of single airports, by airport
+	statuses map[string][]string // status codes of single airports, by airport
 }
 
 type entry struct {
-	cities              []string // their codes, beside the own code, which may be a city code itself
-	airport             bool     // aircraft land there; else it is a metropolitan code or a station
-	latitude, longitude string   // decimal degrees, or both "" if unknown
-	zone                uint16   // place in Library.zones
-	names               string   // of the airport, its city and its country, with tabs between them
+	cities              []string              // the codes of its cities, beside its own code, which may be a city code itself
+	airport             bool                  // aircraft land there; else it is a metropolitan code or a station
+	latitude, longitude string                // decimal degrees, or both "" if unknown
+	zone                func() *time.Location // the zone is loaded when it is first needed
+	names               string                // of the airport, its city and its country, with tabs between them
 }
 
 // New returns the compiled library with the additions of extra. Of several airports with one code
@@ -51,7 +50,7 @@ type entry struct {
 func New(extra ...Extra) *Library {
 	size := strings.Count(compiled, "\n")
 	lib := &Library{airports: make([]entry, 0, size), statuses: map[string][]string{}}
-	zones := map[string]uint16{}
+	zones := map[string]func() *time.Location{}
 	for line := range strings.Lines(compiled) {
 		var a Airport
 		a.Code, line, _ = strings.Cut(line, "\t")
@@ -70,16 +69,6 @@ func New(extra ...Extra) *Library {
 		for code, added := range more.Statuses {
 			lib.statuses[code] = append(lib.statuses[code], added...)
 		}
-	}
-	lib.zones = make([]func() *time.Location, len(zones))
-	for name, i := range zones {
-		lib.zones[i] = sync.OnceValue(func() *time.Location {
-			location, err := time.LoadLocation(name)
-			if err != nil {
-				return time.UTC // never: a test loads every compiled zone, ReadExtra those of the file
-			}
-			return location
-		})
 	}
 	return lib
 }
@@ -161,7 +150,7 @@ func (l *Library) Names(code string) (airport, city, country string) {
 // TimeZone returns the time zone of the airport, or UTC if the code is not in the library.
 func (l *Library) TimeZone(code string) *time.Location {
 	if a := l.find(code); a != nil {
-		return l.zones[a.zone]()
+		return a.zone()
 	}
 	return time.UTC
 }
@@ -185,17 +174,21 @@ func slotOf(code string) (slot int, valid bool) {
 	return slot, true
 }
 
-func (l *Library) add(a Airport, names string, isAirport bool, zones map[string]uint16) {
+func (l *Library) add(a Airport, names string, isAirport bool, zones map[string]func() *time.Location) {
 	slot, valid := slotOf(a.Code)
 	if !valid {
 		return
 	}
-	number, known := zones[a.Zone]
-	if !known {
-		number = uint16(len(zones))
-		zones[a.Zone] = number
+	if zones[a.Zone] == nil {
+		zones[a.Zone] = sync.OnceValue(func() *time.Location {
+			location, err := time.LoadLocation(a.Zone)
+			if err != nil {
+				return time.UTC // never: a test loads every compiled zone, ReadExtra those of the file
+			}
+			return location
+		})
 	}
-	added := entry{airport: isAirport, latitude: a.Latitude, longitude: a.Longitude, zone: number, names: names}
+	added := entry{airport: isAirport, latitude: a.Latitude, longitude: a.Longitude, zone: zones[a.Zone], names: names}
 	if a.Metropolitan != "" {
 		added.cities = strings.Split(a.Metropolitan, ",")
 	}
@@ -205,7 +198,7 @@ func (l *Library) add(a Airport, names string, isAirport bool, zones map[string]
 
 // addMetropolitan adds the metropolitan codes that the added airports name and that are not in the
 // library. Each takes position and zone from the first airport that names it.
-func (l *Library) addMetropolitan(added []Airport, zones map[string]uint16) {
+func (l *Library) addMetropolitan(added []Airport, zones map[string]func() *time.Location) {
 	for _, a := range added {
 		if a.Metropolitan != "" && !l.KnownAirport(a.Metropolitan) {
 			a.Code, a.Metropolitan = a.Metropolitan, ""
