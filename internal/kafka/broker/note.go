@@ -99,29 +99,23 @@ func (w *noteWriter) check() error {
 	return w.err
 }
 
+// write writes the note if it has changed, or if a probe is due. Otherwise the error of the last
+// attempt holds.
 func (w *noteWriter) write() {
-	err := w.tryToWrite()
+	current, err := w.currentNote()
+	data := strictjson.Encode(current)
+	if err == nil && bytes.Equal(data, w.last) && time.Since(w.written) < probeEvery {
+		return
+	}
+	if err == nil {
+		err = wholefile.Write(w.path, data)
+	}
+	if err == nil {
+		w.last, w.written = data, time.Now()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.err = err
-}
-
-// tryToWrite writes the note if it has changed, or if a probe is due. Otherwise it returns the error
-// of the last attempt, which holds until a write succeeds.
-func (w *noteWriter) tryToWrite() error {
-	current, err := w.currentNote()
-	if err != nil {
-		return err
-	}
-	data := strictjson.Encode(current)
-	if bytes.Equal(data, w.last) && time.Since(w.written) < probeEvery {
-		return w.check()
-	}
-	if err := wholefile.Write(w.path, data); err != nil {
-		return err
-	}
-	w.last, w.written = data, time.Now()
-	return nil
 }
 
 // currentNote makes a note of the offsets that the broker holds now.
