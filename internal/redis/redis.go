@@ -59,20 +59,18 @@ type Client struct {
 // Open returns a client. The client connects at its first use; Check and Ready report whether that
 // succeeds. An error of Open holds every fault of the URL, and never a password.
 func Open(c Config) (*Client, error) {
+	client := &Client{identity: identity{process: rand.Text()}}
+	address := Address{Hosts: []string{"in-process"}}
+	var err error
 	if c.URL == "" {
-		server, err := startInProcess(c.Now, c.Tick)
-		if err != nil {
-			return nil, err
-		}
-		client := &Client{inProcess: server, identity: identity{process: rand.Text()}}
-		client.connect(Address{Hosts: []string{"in-process"}})
-		return client, nil
+		client.inProcess, err = startInProcess(c.Now, c.Tick)
+	} else {
+		address, err = ParseURL(c.URL)
 	}
-	address, err := ParseURL(c.URL)
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{prefix: address.Prefix, identity: identity{process: rand.Text()}}
+	client.prefix = address.Prefix
 	client.connect(address)
 	return client, nil
 }
