@@ -195,10 +195,7 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	for _, list := range members {
 		args = append(append(args, len(list)), list...)
 	}
-	done, epoch := s.runTell(ctx, tell.EvalSha, keys, args)
-	if goredis.HasErrorPrefix(done.Err(), "NOSCRIPT") {
-		done, epoch = s.runTell(ctx, tell.Eval, keys, args)
-	}
+	done, epoch := s.runTell(ctx, keys, args)
 	found, err := done.Int()
 	if err != nil {
 		return changes.ToldLess, redis.Unavailable("changestore: tell", err)
@@ -213,16 +210,14 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 // runTell runs the script that tells, and reads the epoch after it. If the epoch has not changed,
 // it was still the epoch when the script wrote. The script cannot read the epoch itself, since that
 // key is in another slot.
-func (s *Store) runTell(
-	ctx context.Context, run func(context.Context, goredis.Scripter, []string, ...any) *goredis.Cmd, keys []string, args []any,
-) (done *goredis.Cmd, epoch *goredis.StringCmd) {
+func (s *Store) runTell(ctx context.Context, keys []string, args []any) (done *goredis.Cmd, epoch *goredis.StringCmd) {
 	client := s.redis.WriteClient()
 	if s.redis.Cluster() { // the nodes run the commands of a pipeline at the same time
-		done = run(ctx, client, keys, args...)
+		done = tell.Eval(ctx, client, keys, args...)
 		return done, client.Get(ctx, s.epochKey())
 	}
 	pipe := client.Pipeline()
-	done, epoch = run(ctx, pipe, keys, args...), pipe.Get(ctx, s.epochKey())
+	done, epoch = tell.Eval(ctx, pipe, keys, args...), pipe.Get(ctx, s.epochKey())
 	_, _ = pipe.Exec(ctx) // each command has its error
 	return done, epoch
 }
