@@ -6,6 +6,16 @@ import (
 	"runtime/debug"
 )
 
+// Within sets Go's memory limit until stop is called. It is for a program that streams, and so
+// keeps little memory alive. It does nothing if the environment sets GOMEMLIMIT.
+func Within(bytes int64) (stop func()) {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return func() {}
+	}
+	before := debug.SetMemoryLimit(bytes)
+	return func() { debug.SetMemoryLimit(before) }
+}
+
 // beside is room in bytes for memory that Go does not manage: the data of the program and, if it is
 // linked with C, a stack of 8 MiB for each thread. heapOf leaves an eighth of the limit if that is
 // more.
@@ -15,11 +25,8 @@ const beside = 184 << 20
 // and of its control group. It does nothing if there is neither, or if the environment sets
 // GOMEMLIMIT.
 func Limit() {
-	if os.Getenv("GOMEMLIMIT") != "" {
-		return
-	}
 	if limit := allowed(); limit < math.MaxInt64 {
-		debug.SetMemoryLimit(heapOf(limit))
+		Within(heapOf(limit))
 	}
 }
 
