@@ -148,51 +148,44 @@ func readProgress(at []goredis.Z) (p changes.Progress, known bool) {
 
 // Tell implements changes.Index.
 func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
-	keys := []string{s.key(e.Begun, partition, "at"), s.key(e.Begun, partition, string(changes.All))}
-	members := [][]any{nil, nil} // of each key
-	places := make(map[string]int)
-	add := func(rest string, entry *changes.Entry) {
-		at, have := places[rest]
-		if !have {
-			at = len(keys)
-			places[rest] = at
-			keys, members = append(keys, s.key(e.Begun, partition, rest)), append(members, nil)
-		}
-		members[at] = append(members[at], entry.Sequence, string(entry.Plate))
-	}
-	places[string(changes.All)] = 1
+	plates := map[changes.Scope][]any{changes.All: nil} // scores and members
 	for i := range t.Entries {
 		entry := &t.Entries[i]
-		add(string(changes.All), entry)
+		add := func(scope changes.Scope) { plates[scope] = append(plates[scope], entry.Sequence, string(entry.Plate)) }
+		add(changes.All)
 		for _, airline := range entry.Airlines {
-			add(string(changes.OfAirline(airline)), entry)
+			add(changes.OfAirline(airline))
 		}
 		for _, airport := range entry.Airports {
-			add(string(changes.OfAirport(airport)), entry)
+			add(changes.OfAirport(airport))
 		}
 	}
+	var at []any
 	for _, time := range []struct {
 		name  string
 		value time.Time
 	}{{"clock", t.Clock}, {"departed", t.Departed}} {
 		if !time.value.IsZero() {
-			members[0] = append(members[0], time.value.UnixMilli(), time.name)
+			at = append(at, time.value.UnixMilli(), time.name)
 		}
 	}
 	if t.Floor >= 0 {
-		members[0] = append(members[0], t.Floor, "floor")
+		at = append(at, t.Floor, "floor")
 	}
 	if t.Told >= 0 || t.Floor >= 0 {
-		members[0] = append(members[0], t.Told, "told")
+		at = append(at, t.Told, "told")
 	}
 	if t.Built > 0 {
-		members[0] = append(members[0], t.Built, "built")
+		at = append(at, t.Built, "built")
 	}
 	args := []any{t.After, s.now().Add(s.expiry).Unix(), "told"}
 	if t.AfterBuilt > 0 {
 		args[0], args[2] = t.AfterBuilt, "built"
 	}
-	for _, list := range members {
+	keys := []string{s.key(e.Begun, partition, "at")}
+	args = append(append(args, len(at)), at...)
+	for scope, list := range plates {
+		keys = append(keys, s.key(e.Begun, partition, string(scope)))
 		args = append(append(args, len(list)), list...)
 	}
 	done, epoch := s.runTell(ctx, keys, args)
