@@ -78,6 +78,7 @@ func (s *Store) tallies(ctx context.Context) (t tallies, err error) {
 	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(1))
 	defer cancel()
 	names, err := s.redis.ReadClient().HKeys(ctx, s.prefix()+"n").Result()
+	slices.Sort(names)
 	for _, name := range names {
 		kind, value, _ := strings.Cut(name, ":")
 		switch kind {
@@ -88,9 +89,6 @@ func (s *Store) tallies(ctx context.Context) (t tallies, err error) {
 		case "c":
 			t.codes = append(t.codes, value)
 		}
-	}
-	for _, list := range [][]string{t.doors, t.places, t.codes} {
-		slices.Sort(list)
 	}
 	return t, redis.Unavailable("rejectstore: read the tallies", err)
 }
@@ -180,12 +178,8 @@ func (s *Store) Count(ctx context.Context, f Filter) (total int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	c := &counting{}
-	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
-		for _, cell := range f.cells(f.State, known.doors) {
-			c.replies = append(c.replies, s.count(ctx, p, cell, f))
-		}
-	})
+	var c counting
+	err = s.redis.Read(ctx, func(p goredis.Pipeliner) { c.replies = s.count(ctx, p, f.cells(f.State, known.doors), f) })
 	if err == nil {
 		total, err = c.total()
 	}
@@ -213,15 +207,11 @@ func (s *Store) Summarize(ctx context.Context, f Filter) (sum Summary, err error
 	if err != nil {
 		return Summary{}, err
 	}
-	var counts []*counting
+	var counts []counting
 	var hours []*goredis.MapStringStringCmd
 	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
 		add := func(to *[]Count, value string, state State, part Filter) {
-			c := &counting{to: to, value: value}
-			for _, cell := range part.cells(state, known.doors) {
-				c.replies = append(c.replies, s.count(ctx, p, cell, f))
-			}
-			counts = append(counts, c)
+			counts = append(counts, counting{to, value, s.count(ctx, p, part.cells(state, known.doors), f)})
 		}
 		for _, state := range States() {
 			add(&sum.States, string(state), state, f)
@@ -281,7 +271,7 @@ type counting struct {
 }
 
 // total adds the replies up.
-func (c *counting) total() (sum int64, err error) {
+func (c counting) total() (sum int64, err error) {
 	for _, reply := range c.replies {
 		if err := reply.Err(); err != nil {
 			return 0, err
@@ -291,14 +281,13 @@ func (c *counting) total() (sum int64, err error) {
 	return sum, nil
 }
 
-// count asks for the number of rejects of a cell in the time of a filter.
-func (s *Store) count(ctx context.Context, p goredis.Pipeliner, cell string, f Filter) *goredis.IntCmd {
-	key := s.prefix() + "i:" + cell
-	if f.Since.IsZero() && f.Until.IsZero() {
-		return p.ZCard(ctx, key)
-	}
+// count asks for the number of rejects of each cell in the time of a filter.
+func (s *Store) count(ctx context.Context, p goredis.Pipeliner, cells []string, f Filter) (replies []*goredis.IntCmd) {
 	lowest, highest := f.scores()
-	return p.ZCount(ctx, key, lowest, highest)
+	for _, cell := range cells {
+		replies = append(replies, p.ZCount(ctx, s.prefix()+"i:"+cell, lowest, highest))
+	}
+	return replies
 }
 
 // hoursOf adds the counts of hours up, of those that a filter lets through.
