@@ -31,14 +31,6 @@ func New(airports *airport.Library, pairs ...airline.Pair) *Enricher {
 // event (rules §2, order).
 const minuteEnd = time.Minute - time.Millisecond
 
-// messageTimes holds the times of a message, as bag.Message explains them, and gives its flights their
-// dates.
-type messageTimes struct {
-	received, happened, order, read time.Time
-	localDay                        bag.Day
-	flights                         flightDater
-}
-
 // reference returns the day from which dates of a message take their year: the day of .J, for which
 // isRead is true, or the day of receipt if there is none.
 func reference(m *parser.Message, received time.Time) (day bag.Day, isRead bool) {
@@ -52,30 +44,30 @@ func reference(m *parser.Message, received time.Time) (day bag.Day, isRead bool)
 // Happened returns the read time of a BPM, or the received time if that is earlier. It returns false
 // if the message is not a BPM with a read time.
 func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time, said bool) {
-	times := e.times(m, received)
-	return times.happened, m.Kind.IsProcessing() && !times.read.IsZero()
+	timed, _ := e.timed(m, received)
+	return timed.Happened, m.Kind.IsProcessing() && !timed.Read.IsZero()
 }
 
-// times returns the times of a message. received is its received time.
-func (e *Enricher) times(m *parser.Message, received time.Time) messageTimes {
-	at := messageTimes{received: received, happened: received, order: received}
+// timed returns a bag.Message with the times of a message, and what gives its flights their dates.
+// received is its received time.
+func (e *Enricher) timed(m *parser.Message, received time.Time) (made bag.Message, dated flightDater) {
+	made.Received, made.Happened, made.Order = received, received, received
 	day, isRead := reference(m, received)
-	at.flights = flightDater{e.airlines, day}
 	if isRead && m.Processing.HasTime {
 		if m.Processing.UTC {
-			at.read = time.Unix(int64(day)*86400+int64(m.Processing.Seconds), 0).UTC()
+			made.Read = time.Unix(int64(day)*86400+int64(m.Processing.Seconds), 0).UTC()
 		} else {
-			at.read = e.airports.Instant(m.Version.Airport, day, m.Processing.Seconds)
+			made.Read = e.airports.Instant(m.Version.Airport, day, m.Processing.Seconds)
 		}
-		if m.Kind.IsProcessing() && !at.read.After(received) {
-			at.happened, at.order = at.read, at.read
+		if m.Kind.IsProcessing() && !made.Read.After(received) {
+			made.Happened, made.Order = made.Read, made.Read
 			if !m.Processing.HasSeconds {
-				at.order = at.read.Add(min(minuteEnd, received.Sub(at.read)))
+				made.Order = made.Read.Add(min(minuteEnd, received.Sub(made.Read)))
 			}
 		}
 	}
-	at.localDay = bag.DayOf(e.airports.Local(m.Version.Airport, at.happened))
-	return at
+	made.LocalDay = bag.DayOf(e.airports.Local(m.Version.Airport, made.Happened))
+	return made, flightDater{e.airlines, day}
 }
 
 // flightDater makes a bag.Segment of a flight element: it adds the year, and the code by which airlines

@@ -61,38 +61,34 @@ func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularit
 	defer e.parsed.Put(m)
 	m.Parse(s.Raw, e.airports)
 
-	var at messageTimes
-	var text bag.Text
-	var read bool
+	var all bag.Message // what the messages of all groups have in common
+	var dated flightDater
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		irregularity, ok := wanted(g)
 		if !ok {
 			continue
 		}
-		if !read {
-			at, read = e.times(m, s.Received), true
-			text = bag.Text(m.Canonical())
+		if all.Received.IsZero() {
+			all, dated = e.timed(m, s.Received)
+			all.Head, all.Raw, all.Text, all.Position = m.Head, s.Raw, bag.Text(m.Canonical()), s.Position
 		}
 		made := c.add()
-		fill(made, m, g, at)
-		made.Raw, made.Text, made.Group = s.Raw, text, int32(i)
-		made.Position = s.Position
-		made.Irregularity = irregularity
-		made.Original = original(c.plate, g)
+		*made = all
+		fill(made, g, dated)
+		made.Group, made.Irregularity, made.Original = int32(i), irregularity, original(c.plate, g)
 	}
 }
 
-// fill sets the fields of an empty message from a group.
-func fill(made *bag.Message, m *parser.Message, g *parser.Group, at messageTimes) {
-	made.Head, made.Details, made.Stowage = m.Head, g.Details, g.Loading.Stowage
+// fill sets the fields of a message that differ between groups.
+func fill(made *bag.Message, g *parser.Group, dated flightDater) {
+	made.Details, made.Stowage = g.Details, g.Loading.Stowage
 	made.AirlineData = slices.Clone(g.AirlineData) // the parser reuses its memory
-	made.Received, made.Happened, made.Order, made.Read, made.LocalDay = at.received, at.happened, at.order, at.read, at.localDay
-	made.Outbound, made.Inbound = at.flights.segment(g.Outbound), at.flights.segment(g.Inbound)
+	made.Outbound, made.Inbound = dated.segment(g.Outbound), dated.segment(g.Inbound)
 	for _, o := range g.Onward {
-		if s := at.flights.segment(o); !s.IsZero() {
+		if s := dated.segment(o); !s.IsZero() {
 			made.Onward = append(made.Onward, s)
 		}
 	}
-	made.Connection = at.flights.connection(g.Loading.Connection)
+	made.Connection = dated.connection(g.Loading.Connection)
 }
