@@ -105,7 +105,7 @@ func testDamagedValue(t *testing.T, b *bench) {
 	b.file(s, filings...)
 	for key, w := range b.hashes() {
 		good := b.client.HGetAll(ctx, key).Val()
-		expiry := b.client.ExpireTime(ctx, key).Val()
+		expiry := b.expiry(key)
 		damage := func(field, value string) {
 			t.Helper()
 			before, moved := len(Messages(t, b.holding(s, w))), damaged.moved()
@@ -128,7 +128,7 @@ func testDamagedValue(t *testing.T, b *bench) {
 			if got := b.client.HGet(ctx, aside, field).Val(); got != value {
 				t.Errorf("moved aside is %q, want %q", got, value)
 			}
-			if got := b.client.ExpireTime(ctx, aside).Val(); !near(got, expiry) {
+			if got := b.expiry(aside); !near(got, expiry) {
 				t.Errorf("it expires at %v, want %v", got, expiry)
 			}
 			if b.client.HExists(ctx, key, field).Val() {
@@ -158,7 +158,7 @@ func testDamagedBagExpires(t *testing.T, b *bench) {
 	s, damaged := b.openTold()
 	filings := aBag()[:1]
 	b.file(s, filings...)
-	expiry := b.client.ExpireTime(ctx, key).Val()
+	expiry := b.expiry(key)
 	for _, field := range b.client.HKeys(ctx, key).Val() {
 		if err := b.client.HSet(ctx, key, field, "damaged").Err(); err != nil {
 			t.Fatal(err)
@@ -169,7 +169,7 @@ func testDamagedBagExpires(t *testing.T, b *bench) {
 	}
 	b.waitMoved(damaged, 1)
 	b.file(s, filings...) // by the same process, which has set the expiry of the key before
-	if got := b.client.ExpireTime(ctx, key).Val(); !near(got, expiry) {
+	if got := b.expiry(key); !near(got, expiry) {
 		t.Errorf("it expires at %v, want %v", got, expiry)
 	}
 }
@@ -194,7 +194,7 @@ func testWrongType(t *testing.T, b *bench) {
 		b.read(s, filings) // what is left
 		b.waitMoved(damaged, i+1)
 		aside := b.prefix + "x:{" + key + "}:key"
-		if n, end := b.client.LLen(ctx, aside).Val(), b.client.ExpireTime(ctx, aside).Val(); n != 3 || !near(end, 4_000_000_000*time.Second) {
+		if n, end := b.client.LLen(ctx, aside).Val(), b.expiry(aside); n != 3 || !near(end, 4_000_000_000*time.Second) {
 			t.Errorf("moved aside are %d elements that expire at %v", n, end)
 		}
 		b.file(s, filings...)
@@ -252,9 +252,7 @@ func testWriterMeetsWrongType(t *testing.T, b *bench) {
 		b.check(s, filings)
 	}
 	for _, key := range b.keys() {
-		if b.client.ExpireTime(ctx, key).Val() <= 0 {
-			t.Errorf("%s never expires", key)
-		}
+		b.expiry(key)
 	}
 	if damaged.moved() != 0 {
 		t.Errorf("a reader met %d damages", damaged.moved())
@@ -277,9 +275,8 @@ func testSweepPastDamage(t *testing.T, b *bench) {
 	if err := b.client.RPush(ctx, b.prefix+"p:XYZ999", "no set").Err(); err != nil {
 		t.Fatal(err)
 	}
-	swept, err := s.Sweeper(interpreter{}, 0, nil).Sweep(ctx)
-	if err != nil || swept.Damaged != 2 {
-		t.Errorf("swept %+v, %v", swept, err)
+	if swept := b.sweep(s, nil); swept.Damaged != 2 {
+		t.Errorf("swept %+v", swept)
 	}
 	b.waitMoved(damaged, 3)
 	b.check(s, filings)

@@ -132,6 +132,16 @@ func (b *bench) keys() []string {
 	return slices.Compact(all)
 }
 
+// expiry returns when a key expires, since 1970. It fails the test if the key never does.
+func (b *bench) expiry(key string) time.Duration {
+	b.Helper()
+	at, err := b.client.ExpireTime(context.Background(), key).Result()
+	if err != nil || at <= 0 {
+		b.Errorf("%s expires at %v, %v", key, at, err)
+	}
+	return at
+}
+
 // empty removes all keys of the test.
 func (b *bench) empty() {
 	b.Helper()
@@ -737,11 +747,7 @@ func testNeverEarlier(t *testing.T, b *bench) {
 	expiries := func() map[string]time.Duration {
 		all := map[string]time.Duration{}
 		for _, key := range b.keys() {
-			at, err := b.client.ExpireTime(context.Background(), key).Result()
-			if err != nil || at < 0 {
-				t.Fatalf("%s expires at %v, %v", key, at, err)
-			}
-			all[key] = at
+			all[key] = b.expiry(key)
 		}
 		return all
 	}
@@ -797,9 +803,8 @@ func testPrefix(t *testing.T, b *bench) {
 	if v := other.read(o, []bag.Filing{f}); len(v.Flights[lx("1")])+len(v.Trails["0220123456"]) != 0 {
 		t.Errorf("read %v", v)
 	}
-	swept, err := o.Sweeper(interpreter{}, 0, nil).Sweep(context.Background())
-	if err != nil || swept.Keys != 0 {
-		t.Errorf("swept %+v, %v", swept, err)
+	if swept := b.sweep(o, nil); swept.Keys != 0 {
+		t.Errorf("swept %+v", swept)
 	}
 	b.check(s, []bag.Filing{f})
 }

@@ -49,6 +49,16 @@ func (in interpreter) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 
 const day = 24 * time.Hour
 
+// sweep sweeps once for a retention of the filings.
+func (b *bench) sweep(s *bagstore.Store, filings []bag.Filing) bagstore.SweepCounts {
+	b.Helper()
+	swept, err := s.Sweeper(interpreter{retention, filings}, 0, nil).Sweep(context.Background())
+	if err != nil {
+		b.Error(err)
+	}
+	return swept
+}
+
 // told returns a filing about one plate, received some days ago. Its entry has a member for each kind
 // of key.
 func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr string) bag.Filing {
@@ -72,10 +82,8 @@ func testSweep(t *testing.T, b *bench) {
 		{Raw: "container", Received: now().Add(-5 * day), Stowage: []bag.Container{ake("1", "2")}},
 	}
 	b.file(s, filings...)
-	sweeper := s.Sweeper(interpreter{retention, filings}, 0, nil)
-	swept, err := sweeper.Sweep(context.Background())
-	if err != nil || swept.Messages != 3 || swept.Members != 0 || swept.Extended != 0 {
-		t.Errorf("swept %+v, %v", swept, err)
+	if swept := b.sweep(s, filings); swept.Messages != 3 || swept.Members != 0 || swept.Extended != 0 {
+		t.Errorf("swept %+v", swept)
 	}
 	v := b.read(s, filings)
 	if got := v.Trails["0220000001"]; len(got) != 1 || got[0].Raw != "new BSM" {
@@ -87,17 +95,16 @@ func testSweep(t *testing.T, b *bench) {
 	if len(v.Trails["0220000003"]) != 1 || len(v.Stowage[ake("1", "2")]) != 1 {
 		t.Errorf("left of the third plate and the container: %v", v)
 	}
-	if swept, err := sweeper.Sweep(context.Background()); err != nil || swept.Messages+swept.Members+swept.Extended != 0 {
-		t.Errorf("swept again %+v, %v", swept, err)
+	if swept := b.sweep(s, filings); swept.Messages+swept.Members+swept.Extended != 0 {
+		t.Errorf("swept again %+v", swept)
 	}
 
 	// Five days on, past the grace, the entries of the old bags have expired; those of the new ones
 	// have not.
-	swept, err = b.open(retention, in(5*day)).Sweeper(interpreter{retention, filings}, 0, nil).Sweep(context.Background())
 	// LX1, its container and OLD of the first plate; LX2, its container, OLD and the original of
 	// the second; LX1 of the airport.
-	if err != nil || swept.Members != 8 {
-		t.Errorf("swept five days later %+v, %v", swept, err)
+	if swept := b.sweep(b.open(retention, in(5*day)), filings); swept.Members != 8 {
+		t.Errorf("swept five days later %+v", swept)
 	}
 	v = b.read(s, filings)
 	if got, want := v.Flights[lx("2")], []bag.Plate{"0220000001", "0220000003"}; !slices.Equal(got, want) {
@@ -117,28 +124,20 @@ func testExtend(t *testing.T, b *bench) {
 		told("bag found again", 10, "0220000001", lx("2"), "PNR1"),
 	}
 	b.file(s, filings...)
-	swept, err := s.Sweeper(interpreter{retention, filings}, 0, nil).Sweep(context.Background())
-	if err != nil || swept.Extended != 1 || swept.Messages != 0 {
-		t.Errorf("swept %+v, %v", swept, err)
+	if swept := b.sweep(s, filings); swept.Extended != 1 || swept.Messages != 0 {
+		t.Errorf("swept %+v", swept)
 	}
 	late := b.open(retention, in(165*day))
 	v := b.read(late, filings)
 	if len(v.Flights[lx("1")]) != 1 || len(v.PNRs["PNR1"]) != 1 || len(v.Rush["9220000001"]) != 1 || len(v.Contents[ake("1", "1")]) != 1 || len(v.Trails["0220000001"]) != 2 {
 		t.Errorf("shortly before the end of the bag: %+v", v)
 	}
-	expires := func(key string) time.Duration {
-		at, err := b.client.ExpireTime(context.Background(), b.prefix+key).Result()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return time.Unix(0, 0).Add(at).Sub(now()) / day
-	}
 	on := ":" + lx("1").Day.String()
 	for key, days := range map[string]time.Duration{
 		"b:0220000001": 170, "f:LX1" + on: 170, "a:ZRH:A" + on: 170, "n:LX1" + on: 170, "p:PNR1": 170, "r:9220000001": 170,
 		"u:LX1" + on + ":AKE1LX": 170, "c:LX1" + on + ":AKE1LX": 170, "c:LX1" + on + ":AKE2LX": 5,
 	} {
-		if got := expires(key); got != days {
+		if got := time.Unix(0, 0).Add(b.expiry(b.prefix+key)).Sub(now()) / day; got != days {
 			t.Errorf("%s expires in %d days, want %d", key, got, days)
 		}
 	}
@@ -153,13 +152,9 @@ func testHeal(t *testing.T, b *bench) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Sweeper(interpreter{retention, filings}, 0, nil).Sweep(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	b.sweep(s, filings)
 	for _, key := range b.keys() {
-		if at, err := b.client.ExpireTime(context.Background(), key).Result(); err != nil || at < 0 {
-			t.Errorf("%s expires at %v, %v", key, at, err)
-		}
+		b.expiry(key)
 	}
 }
 
@@ -193,18 +188,14 @@ func testSweepAndWrite(t *testing.T, b *bench) {
 			}
 		})
 		all.Go(func() {
-			sweeper := b.open(retention, now).Sweeper(interpreter{retention, living}, 0, nil)
+			sweeping := b.open(retention, now)
 			for range 10 {
-				if _, err := sweeper.Sweep(context.Background()); err != nil {
-					t.Error(err)
-				}
+				b.sweep(sweeping, living)
 			}
 		})
 	}
 	all.Wait()
-	if _, err := s.Sweeper(interpreter{retention, living}, 0, nil).Sweep(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	b.sweep(s, living)
 	got, want := b.read(s, living), expected(living)
 	for plate, messages := range want.Trails {
 		if !slices.Equal(got.Trails[plate], messages) {
