@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
 )
 
@@ -19,14 +20,8 @@ type Report struct {
 	Plates    []bag.Plate `json:"bags"`
 }
 
-// Append appends the document of the report: a JSON object.
-func (r Report) Append(dst []byte) ([]byte, error) {
-	document, err := json.Marshal(r)
-	if err != nil {
-		return nil, fmt.Errorf("write delayed-bag report: %w", err)
-	}
-	return append(dst, document...), nil
-}
+// Document returns the document of the report: a JSON object.
+func (r Report) Document() string { return string(strictjson.Encode(r)) }
 
 // readReport reads the document of a report. It fails unless the document has a reference and names
 // at least one bag, each by a plate of ten digits.

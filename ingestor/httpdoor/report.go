@@ -17,11 +17,7 @@ type Reports struct{ Acceptor Acceptor }
 // File returns when the report is in the log and in the index. Filing a report again with the same
 // received time changes nothing.
 func (r Reports) File(ctx context.Context, report enricher.Report, received time.Time, id string) error {
-	document, err := report.Append(nil)
-	if err != nil {
-		return err
-	}
-	env := ingestor.Envelope{Raw: string(document), Report: true, Received: received, Origin: "http/" + id}
+	env := ingestor.Envelope{Raw: report.Document(), Report: true, Received: received, Origin: "http/" + id}
 	outcome, err := r.Acceptor.Accept(ctx, env)
 	if err != nil {
 		return fmt.Errorf("file delayed-bag report: %w", err)

@@ -72,11 +72,8 @@ func (w *world) report(received string, plates ...bag.Plate) {
 // reportAs files a report with a reference, which stands somewhere in the log.
 func (w *world) reportAs(reference string, place bag.Position, received string, plates ...bag.Plate) {
 	w.t.Helper()
-	document, err := enricher.Report{Reference: reference, Station: "JFK", Plates: plates}.Append(nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	filing, err := enricher.FilingOfReport(string(document), at("2026-03-"+received+":00Z"))
+	document := enricher.Report{Reference: reference, Station: "JFK", Plates: plates}.Document()
+	filing, err := enricher.FilingOfReport(document, at("2026-03-"+received+":00Z"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
