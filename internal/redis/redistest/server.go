@@ -24,10 +24,9 @@ import (
 type Server struct {
 	Addr string
 
-	args   []string
-	folder string
-	mu     sync.Mutex
-	cmd    *exec.Cmd
+	args []string
+	mu   sync.Mutex
+	cmd  *exec.Cmd
 }
 
 // StartServer starts a redis-server on a free port of loopback, with settings that suit the stores
@@ -35,38 +34,30 @@ type Server struct {
 // is skipped, or fails if BAGTRAIL_TEST_REQUIRE_REAL is set, as in CI.
 func StartServer(t testing.TB, args ...string) *Server {
 	t.Helper()
-	needProgram(t)
-	s := &Server{Addr: loopback.Address(t), folder: t.TempDir()}
-	host, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.args = append([]string{
-		"--bind", host, "--port", port, "--dir", s.folder, "--save", "", "--loglevel", "warning",
-		"--maxmemory-policy", "noeviction", "--hash-max-listpack-value", "1024",
-	}, args...)
-	s.Start(t)
-	t.Cleanup(func() { s.Kill(t) })
-	return s
-}
-
-func needProgram(t testing.TB) {
-	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err == nil {
-		return
-	}
-	if os.Getenv("BAGTRAIL_TEST_REQUIRE_REAL") == "1" {
-		t.Fatal("no redis-server on this machine")
-	}
-	t.Skip("no redis-server on this machine")
+	return start(t, append([]string{"--save", "", "--maxmemory-policy", "noeviction", "--hash-max-listpack-value", "1024"}, args...)...)
 }
 
 // StartSentinel starts a sentinel with a configuration file, which the sentinel rewrites.
 func StartSentinel(t testing.TB, file string) *Server {
 	t.Helper()
-	needProgram(t)
-	s := &Server{Addr: loopback.Address(t), folder: t.TempDir()}
-	s.args = []string{file, "--sentinel", "--bind", "127.0.0.1", "--port", s.Port(), "--dir", s.folder, "--loglevel", "warning"}
+	return start(t, file, "--sentinel")
+}
+
+// start starts a redis-server with arguments, and those that every server of a test has.
+func start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	if _, err := exec.LookPath("redis-server"); err != nil {
+		if os.Getenv("BAGTRAIL_TEST_REQUIRE_REAL") == "1" {
+			t.Fatal("no redis-server on this machine")
+		}
+		t.Skip("no redis-server on this machine")
+	}
+	s := &Server{Addr: loopback.Address(t)}
+	host, port, err := net.SplitHostPort(s.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.args = append(args, "--bind", host, "--port", port, "--dir", t.TempDir(), "--loglevel", "warning")
 	s.Start(t)
 	t.Cleanup(func() { s.Kill(t) })
 	return s
