@@ -63,14 +63,16 @@ func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 func checkServer(ctx context.Context, client goredis.UniversalClient) ([]Finding, error) {
 	var found []Finding
 	info, err := client.Info(ctx, "server").Result()
-	switch version := field(info, "redis_version"); {
+	version := field(info, "redis_version")
+	major, _, _ := strings.Cut(version, ".")
+	switch {
 	case forbidden(err):
 		found = append(found, Finding{
 			Setting: "version", Wanted: "7.0 or later", Why: whyVersion, Fix: "Let this user read it: ACL SETUSER <user> +info",
 		})
 	case err != nil:
 		return nil, err
-	case !atLeast(version, 7):
+	case !number(7)(major):
 		found = append(found, Finding{
 			Setting: "version", Found: version, Wanted: "7.0 or later", Why: whyVersion, Fix: "Upgrade the server", Fatal: true,
 		})
@@ -129,6 +131,7 @@ var wanted = []struct {
 	},
 }
 
+// number returns what reports whether a text is a number that is not below least.
 func number(least int) func(string) bool {
 	return func(v string) bool {
 		n, err := strconv.Atoi(v)
@@ -141,10 +144,4 @@ func field(info, name string) string {
 	_, rest, _ := strings.Cut("\n"+info, "\n"+name+":")
 	value, _, _ := strings.Cut(rest, "\r")
 	return value
-}
-
-func atLeast(version string, major int) bool {
-	first, _, _ := strings.Cut(version, ".")
-	n, err := strconv.Atoi(first)
-	return err == nil && n >= major
 }
