@@ -228,9 +228,7 @@ func split(value string) (head byte, s bag.Stored, text string, err error) {
 	if !ok {
 		return 0, bag.Stored{}, "", ErrDamaged
 	}
-	if head&report != 0 {
-		s.Report = true
-	}
+	s.Report = head&report != 0
 	return head, s, text, nil
 }
 
