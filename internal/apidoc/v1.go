@@ -13,8 +13,8 @@ import (
 
 // answerV1 describes what an operation of /v1 answers.
 type answerV1 struct {
-	status   int               // of a success
-	schema   string            // of a success; "" if it has no content
+	status   int              // of a success
+	schema   string           // of a success; "" if it has no content
 	problems []*fault.Problem // besides those that problemsOf adds
 }
 
