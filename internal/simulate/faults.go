@@ -48,11 +48,11 @@ func ParseFaults(list string) (Faults, error) {
 	faults := DefaultFaults()
 	var all []error
 	for item := range strings.SplitSeq(list, ",") {
-		name, value, _ := strings.Cut(strings.TrimSpace(item), "=")
-		if name == "" && value == "" {
+		name, value, hasValue := strings.Cut(strings.TrimSpace(item), "=")
+		if name == "" && !hasValue {
 			continue
 		}
-		if name == "none" && value == "" {
+		if name == "none" && !hasValue {
 			faults = Faults{}
 			continue
 		}

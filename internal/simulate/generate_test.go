@@ -140,7 +140,7 @@ func TestFaultsAreReadFromLeftToRight(t *testing.T) {
 			t.Errorf("%q: %+v, %v; want %+v", list, got, err, want)
 		}
 	}
-	for _, list := range []string{"rush", "rush=", "rush=x", "rush=-1", "rush=101", "thunder=1", "all=20.1", "rush=NaN"} {
+	for _, list := range []string{"rush", "rush=", "none=", "=", "rush=x", "rush=-1", "rush=101", "thunder=1", "all=20.1", "rush=NaN"} {
 		if got, err := simulate.ParseFaults(list); err == nil {
 			t.Errorf("%q: %v, want an error", list, got)
 		}

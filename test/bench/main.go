@@ -81,8 +81,8 @@ func run(ctx context.Context, s settings, only string) error {
 			continue
 		}
 		n, err := strconv.Atoi(strings.TrimSpace(number))
-		if err != nil {
-			return fmt.Errorf("line %q: want a number", number)
+		if err != nil || !slices.ContainsFunc(lines, func(l line) bool { return l.number == n }) {
+			return fmt.Errorf("line %q: want a number of the table; line 5 measures 6, 7 and 12 too", number)
 		}
 		s.only = append(s.only, n)
 	}
