@@ -230,7 +230,7 @@ func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery)
 	end, more, err := q.Changes.Each(asked, query.asker, query.cursor, limits, func(told changefeed.Change) error {
 		final = true
 		dst = c.Part(append(strictjson.AppendComma(dst), told.Document...))
-		return nil
+		return c.PartErr()
 	})
 	var reset *changes.ResetError
 	switch {

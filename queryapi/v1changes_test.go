@@ -22,6 +22,7 @@ import (
 	"bagtrail/enricher"
 	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changefeed"
@@ -138,6 +139,47 @@ func TestChangesAreNotCachedAndACursorLeadsOn(t *testing.T) {
 	same := []string{"plate=0724100001&plate=0724100002", "plate=0724100002&plate=0724100001&plate=0724100001"}
 	if w := askV1(s, "lx", "/v1/changes?"+same[1]+"&cursor="+cursorOf(t, askV1(s, "lx", "/v1/changes?"+same[0], "").Body.String()), ""); w.Code != http.StatusOK {
 		t.Errorf("the same plates in another order: %d %s", w.Code, w.Body)
+	}
+}
+
+// countedReads is an index that counts the plates whose messages are read.
+type countedReads struct {
+	*memory.Index
+	plates int
+}
+
+func (x *countedReads) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	x.plates += len(w.Trails)
+	return x.Index.Read(ctx, w)
+}
+
+func TestNoMoreBagsAreReadForAnAnswerThatFindsNoMemory(t *testing.T) {
+	const plates = 600
+	library, index, bags := airport.New(), newChangeIndex(), &countedReads{Index: memory.New()}
+	filer := enricher.New(library)
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, filer), Index: bags})
+	trails := trail.New(bags, filer, trail.Settings{Airports: library, Now: time.Now})
+	feed := &changefeed.Feed{
+		Changes: &changes.Reader{Index: index}, Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
+	}
+	queries := queryapi.Queries{Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour}
+	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 100 << 10}, queries.Operations(), nil)
+	target := "/v1/changes?limit=1000&cursor=" + cursorOf(t, askV1(s, "lx", "/v1/changes", "").Body.String())
+	for i := range plates {
+		plate := fmt.Sprintf("0724%06d", i)
+		text := "BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/" + plate + "001\r\n.P/1MUELLER/HANS\r\n.L/ABC123\r\nENDBSM\r\n"
+		outcome, err := acceptor.Accept(t.Context(), ingestor.Envelope{Raw: text, Received: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)})
+		if err != nil || outcome.Verdict != ingestor.Accepted {
+			t.Fatal(outcome, err)
+		}
+		index.progress.Told++
+		index.found = append(index.found, changes.Candidate{Plate: bag.Plate(plate), Sequence: index.progress.Told})
+	}
+	if w := askV1(s, "lx", target, ""); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("%d %.200s", w.Code, w.Body)
+	}
+	if bags.plates == 0 || bags.plates > plates/2 {
+		t.Errorf("%d of %d plates were read", bags.plates, plates)
 	}
 }
 

@@ -67,7 +67,7 @@ type Call struct {
 	needed  int64    // bytes of a large answer that are in memory so far
 	counted int64    // bytes that were taken from answers of the Site and must be returned
 	parts   [][]byte // of a large answer, without the last part
-	dropped bool     // Part has dropped a part, since no memory was left for it
+	partErr error    // errCrowded once Part has dropped a part
 
 	site       *Site
 	controller *http.ResponseController
@@ -116,8 +116,8 @@ func (c *Call) Faults(own []fault.ID) []fault.ID {
 
 // OK answers 200 with a JSON object. If Part has taken over parts, body is the rest after them.
 func (c *Call) OK(body []byte) Answer {
-	if c.dropped {
-		return c.Unavailable(errCrowded)
+	if c.partErr != nil {
+		return c.Unavailable(c.partErr)
 	}
 	return Answer{Status: http.StatusOK, Body: body, parts: c.parts, tail: c.Tail}
 }

@@ -22,12 +22,19 @@ func (c *Call) Part(dst []byte) []byte {
 	if len(dst) < smallAnswer {
 		return dst
 	}
-	if c.dropped = c.dropped || !c.count(dst); c.dropped {
+	if c.partErr == nil && !c.count(dst) {
+		c.partErr = errCrowded
+	}
+	if c.partErr != nil {
 		return dst[:0]
 	}
 	c.parts = append(c.parts, dst)
 	return make([]byte, 0, partRoom)
 }
+
+// PartErr returns an error once Part has dropped a part. An operation for which the next elements take
+// long need not make them.
+func (c *Call) PartErr() error { return c.partErr }
 
 // count takes the memory of a large answer, or of a part of one, from the budget. reply returns it to
 // the budget after the answer was written. It returns false if too little is left.
