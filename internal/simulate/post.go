@@ -15,9 +15,9 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// Poster posts each message to the service. It posts the messages of a bag one after
-// the other, and the messages of several bags concurrently. The service sets the received times, so
-// the truth about the order of events does not hold.
+// Poster posts each message to the service. It posts the messages of a bag one after the other, and
+// the messages of several bags concurrently. The service sets the received times, so the truth about
+// the order of events does not hold.
 type Poster struct {
 	Client      *http.Client
 	URL         string        // of the operation: http://127.0.0.1:8080/baggage/processbim/v1.0/

@@ -40,8 +40,8 @@ const (
 	batchTime     = 10 * time.Millisecond // a batch holds the messages of this time, if there is a rate
 )
 
-// Run sends a feed with valid options until it ends, ctx ends, or Sink or Truth fails. The Summary counts what was
-// sent until then.
+// Run sends a feed with valid options until it ends, ctx ends, or Sink or Truth fails. The Summary
+// counts what was sent until then.
 func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
 	r := runner{Delivery: d, begun: time.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
 	for m := range Generate(opt, func(b Bag) { r.finished = append(r.finished, b) }) {

@@ -44,8 +44,8 @@ func (c *Call) UnknownParameters() []RequestError {
 	return errors
 }
 
-// beginSession answers POST /v1/session. A session cannot begin another one, since it could then last for
-// ever.
+// beginSession answers POST /v1/session. A session cannot begin another one, since it could then last
+// for ever.
 func beginSession(_ context.Context, c *Call) Answer {
 	if c.Session.Key != nil {
 		return c.Problem(fault.KeyMissingV1, "A session is made with a key, not with a session")
@@ -66,7 +66,8 @@ func getSession(_ context.Context, c *Call) Answer {
 	return c.OK(appendSession(c.Buffer, c))
 }
 
-// endSession answers DELETE /v1/session. It ends the session of the cookie, even if the request has a key.
+// endSession answers DELETE /v1/session. It ends the session of the cookie, even if the request has a
+// key.
 func endSession(ctx context.Context, c *Call) Answer {
 	if crossOrigin(c.Request) {
 		return c.Problem(fault.CrossOriginV1, "")
@@ -84,8 +85,8 @@ func endSession(ctx context.Context, c *Call) Answer {
 	return Answer{Status: http.StatusNoContent, cookie: c.sessionCookie("", -1)}
 }
 
-// sessionCookie returns the cookie of a session. If seconds is negative, the cookie tells the browser to
-// remove the one that it has.
+// sessionCookie returns the cookie of a session. If seconds is negative, the cookie tells the browser
+// to remove the one that it has.
 func (c *Call) sessionCookie(value string, seconds int) *http.Cookie {
 	return &http.Cookie{
 		Name: session.Cookie, Value: value, Path: "/", MaxAge: seconds,
