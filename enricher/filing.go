@@ -29,7 +29,7 @@ func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag
 	return filing
 }
 
-// groupFlights returns the flights that a group names, each once, and the ends of the legs on them.
+// groupFlights returns the flights that a group names, and the ends of the legs on them, each once.
 // These are the legs that bag.Rules makes of the group.
 func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flightDater) ([]bag.Flight, []bag.End) {
 	named := make([]bag.Flight, 0, 2+len(g.Onward))
@@ -62,7 +62,7 @@ func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flight
 			at = onward.Airport
 		}
 	}
-	return slices.Clip(smallmap.Distinct(named)), slices.Clip(ends)
+	return slices.Clip(smallmap.Distinct(named)), slices.Clip(smallmap.Distinct(ends))
 }
 
 // addEntries appends an entry for each plate of a group, in plate order. They share their lists, which
