@@ -239,21 +239,23 @@ func (b *Bag) findBy(current []*Message) {
 	b.addNamesOfEvents(len(b.PNRs) == 0, len(b.Surnames) == 0)
 }
 
-// addNamesOfEvents adds the names of all messages of the bag except positionings.
+// addNamesOfEvents adds the names of all messages of the bag except positionings. Then each name is
+// there once.
 func (b *Bag) addNamesOfEvents(byPNR, bySurname bool) {
 	for _, e := range b.Events {
 		if (byPNR || bySurname) && !e.Positioning {
 			b.addNames(e.Message, byPNR, bySurname)
 		}
 	}
+	b.PNRs, b.Surnames = smallmap.Distinct(b.PNRs), smallmap.Distinct(b.Surnames)
 }
 
 // addNames adds the PNR and the surname of m to those that find the bag.
 func (b *Bag) addNames(m *Message, byPNR, bySurname bool) {
-	if pnr := strings.ToUpper(m.PNR); byPNR && pnr != "" && !slices.Contains(b.PNRs, pnr) {
+	if pnr := strings.ToUpper(m.PNR); byPNR && pnr != "" {
 		b.PNRs = append(b.PNRs, pnr)
 	}
-	if surname := FoldName(m.Surname); bySurname && surname != "" && !slices.Contains(b.Surnames, surname) {
+	if surname := FoldName(m.Surname); bySurname && surname != "" {
 		b.Surnames = append(b.Surnames, surname)
 	}
 }

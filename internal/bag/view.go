@@ -97,8 +97,7 @@ func (b *Bag) redescribe() {
 	b.Unknown, b.Rush = whole.Unknown, whole.Rush
 	b.PNRs, b.Surnames = nil, nil
 	b.addNamesOfEvents(true, true)
-	b.PNRs = slices.DeleteFunc(b.PNRs, func(pnr string) bool { return !slices.Contains(whole.PNRs, pnr) })
-	b.Surnames = slices.DeleteFunc(b.Surnames, func(surname string) bool { return !slices.Contains(whole.Surnames, surname) })
+	b.PNRs, b.Surnames = those(b.PNRs, whole.PNRs), those(b.Surnames, whole.Surnames)
 	type seat struct {
 		flight Flight
 		seat   string
@@ -122,6 +121,15 @@ func (b *Bag) redescribe() {
 		}
 		b.Legs = append(b.Legs, l)
 	}
+}
+
+// those returns the names that are also in all. The result reuses the memory of names.
+func those(names, all []string) []string {
+	var known smallmap.Map[string, struct{}]
+	for _, name := range all {
+		known.Set(name, struct{}{})
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !known.Has(name) })
 }
 
 // visibility says which messages of a bag are seen because of the legs and PNRs that they name.
