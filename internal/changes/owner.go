@@ -3,14 +3,11 @@ package changes
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
-	"bagtrail/internal/bag"
-	"bagtrail/internal/cache"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/pause"
 )
@@ -48,14 +45,12 @@ type owner struct {
 	certainBefore int64 // marks before this offset are told even if nothing has changed, see forgetDigests
 	epoch         Epoch
 	portion       int // how many plates are told together; fewer after an error
-	// digests holds a digest of the state that was told last of each plate that changed lately. A state
-	// that it has forgotten is told again.
-	digests    *cache.Cache[bag.Plate, uint64]
-	folded     time.Duration // how long the last fold took
-	clock      time.Time     // by which bags were folded last
-	clocked    time.Time     // when the index was written last; a write postpones its expiry
-	raised     time.Time     // when the floor was raised last
-	departures *departures
+	digests       *digests
+	folded        time.Duration // how long the last fold took
+	clock         time.Time     // by which bags were folded last
+	clocked       time.Time     // when the index was written last; a write postpones its expiry
+	raised        time.Time     // when the floor was raised last
+	departures    *departures
 }
 
 func (s *Stage) newOwner(partition int) *owner {
@@ -64,9 +59,6 @@ func (s *Stage) newOwner(partition int) *owner {
 		log: s.conf.Logger.With(zap.Int("partition", partition)),
 	}
 }
-
-// digestSeed is the seed of all digests.
-var digestSeed = maphash.MakeSeed()
 
 // TakeOver implements kafka.Handler.
 func (o *owner) TakeOver(_ context.Context, offset int64) error {
@@ -181,7 +173,7 @@ func (o *owner) lose() {
 // forgetDigests forgets all digests. Marks before an offset are then told even if nothing has
 // changed, since readers may know other states, from an attempt that failed or from another owner.
 func (o *owner) forgetDigests(before int64) {
-	o.digests, o.certainBefore = cache.New[bag.Plate, uint64](digestsOfOwner), max(o.certainBefore, before)
+	o.digests, o.certainBefore = newDigests(digestsOfOwner), max(o.certainBefore, before)
 }
 
 // watchClock notes the time by which bags are folded. If the clock was set back, it forgets all

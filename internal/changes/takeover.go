@@ -8,8 +8,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"bagtrail/internal/bag"
-	"bagtrail/internal/cache"
 	"bagtrail/internal/smallmap"
 )
 
@@ -80,7 +78,7 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 			return 0, errIndexLost
 		}
 	}
-	o.digests, o.certainBefore, o.clocked = cache.New[bag.Plate, uint64](digestsOfOwner), end, time.Time{}
+	o.digests, o.certainBefore, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
 	if o.departures == nil { // otherwise the owner continues with its own
 		now := o.conf.Now()
 		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
