@@ -46,7 +46,7 @@ type share struct {
 // flight shows a flight and its bags.
 func (v *visit) flight() (view, *problem) {
 	at := func(name string) string { return v.r.PathValue(name) }
-	named := strings.TrimPrefix(path(at("airport"), at("direction"), at("airline"), at("flight"), at("date")), Path)
+	named := joined(at("airport"), at("direction"), at("airline"), at("flight"), at("date"))
 	shown := view{Title: at("airline") + at("flight") + ", " + day(at("date")), Section: "flights"}
 	list, p := v.wholeFlight("/v1/flights/" + named)
 	if p != nil {

@@ -83,7 +83,7 @@ func (v *visit) search() (view, *problem) {
 func (v *visit) flightThere(airport, airline, flight, date string) string {
 	for _, direction := range []string{"D", "A"} {
 		var list flightList
-		target := strings.TrimPrefix(path("flights", airport, direction, airline, flight, date), Path)
+		target := joined("flights", airport, direction, airline, flight, date)
 		if p := v.ask("/v1/"+target+"?limit=1", nil, &list); p == nil && list.Flight.Bags > 0 {
 			return Path + target
 		}

@@ -160,10 +160,13 @@ func (v *visit) missing() (view, *problem) {
 	return view{Title: "Not found"}, &problem{Status: http.StatusNotFound, Title: "There is no such page"}
 }
 
-// path joins escaped segments to the path of a page.
-func path(segments ...string) string {
+// path returns the path of a page from its segments.
+func path(segments ...string) string { return Path + joined(segments...) }
+
+// joined escapes segments of a path, and joins them.
+func joined(segments ...string) string {
 	for i := range segments {
 		segments[i] = url.PathEscape(segments[i])
 	}
-	return Path + strings.Join(segments, "/")
+	return strings.Join(segments, "/")
 }
