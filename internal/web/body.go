@@ -20,7 +20,9 @@ const (
 func (c *Call) readBody() {
 	r, buf, most := c.Request, c.body[:0], c.operation.bodyLimit()
 	if c.TooLarge = r.ContentLength > int64(most); c.TooLarge {
-		c.discard()
+		if r.Header.Get("Expect") == "" { // a client that sends Expect has not sent the body yet
+			c.discard()
+		}
 		return
 	}
 	if cap(buf) == 0 {
@@ -48,6 +50,9 @@ func (c *Call) readBody() {
 		if len(buf) == cap(buf) {
 			size := min(2*cap(buf), largest)
 			if c.crowded = !c.reserve(size); c.crowded {
+				c.site.answers.Return(c.counted) // now, since the rest may come slowly
+				c.counted = 0
+				c.discard()
 				return
 			}
 			buf = append(make([]byte, 0, size), buf...)
@@ -55,18 +60,17 @@ func (c *Call) readBody() {
 	}
 }
 
-// discard reads the rest of a body that is too large, up to twice the limit. Some clients do not
-// read the answer before they have sent the whole body, and would find the connection reset. A
-// client that sends Expect waits for the answer.
+// discard reads the rest of a body that is refused, up to twice the limit of the operation. Some
+// clients do not read the answer before they have sent the whole body, and would find the connection
+// reset.
 func (c *Call) discard() {
-	if c.Request.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, c.Request.Body, 2*int64(c.operation.bodyLimit()))
-	}
+	_, _ = io.CopyN(io.Discard, c.Request.Body, 2*int64(c.operation.bodyLimit()))
 }
 
-// Text returns the value of the string member name of the body, and its offset in the body. The
-// error is a *strictjson.Fault: the body is neither valid JSON nor a valid form, or the member is
-// missing, repeated or not a string.
+// Text returns the value of the string member name of the body, and the offset in the body of the
+// value, or in a form of its pair. The error is a *strictjson.Fault: the body is cut off, or neither
+// valid JSON nor a valid form; the member is missing, repeated or not a string; or the request has
+// several Content-Types. If TooLarge is set, the body counts as cut off.
 //
 // A body that begins with { is JSON, whatever its content type says; whitespace may precede it, a
 // byte order mark may not. Any other body is a form if the content type says so, and JSON
