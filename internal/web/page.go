@@ -44,12 +44,16 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 	began, id := s.Clock(), requestID(r.Header)
 	w.Header()["X-Request-Id"] = []string{id}
 	w.Header()["X-Content-Type-Options"] = nosniff
+	r.Header["X-Request-Id"] = []string{id} // the page may ask operations, which are logged with the same id
+	var to http.ResponseWriter = w
 	if page.Forms { // such a page makes its answers for each request; the others are embedded
-		page.Handler.ServeHTTP(countedPage{w, s.answers}, r)
-	} else {
-		page.Handler.ServeHTTP(w, r)
+		to = countedPage{w, s.answers}
 	}
-	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), bytesSent(w, r), "", id, nil})
+	cause := guard(func() { page.Handler.ServeHTTP(to, r) })
+	if cause != nil && !w.Written() {
+		http.Error(w, "The page cannot be shown: the service has failed.", http.StatusInternalServerError)
+	}
+	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), bytesSent(w, r), "", id, cause})
 }
 
 // countedPage counts large bodies of a page as large answers until they are written, since a caller

@@ -75,6 +75,22 @@ func TestThePageAtTheRootHasNothingBelowIt(t *testing.T) {
 	}
 }
 
+// A page asks operations in the process. An operator finds what it asked by the id of the page.
+func TestWhatAPageAsksHasTheIDOfThePage(t *testing.T) {
+	var inside string
+	asks := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { inside = r.Header.Get("X-Request-Id") })
+	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, nil, []web.Page{{Path: "/console/", Handler: asks, Forms: true}})
+	for _, sent := range []string{"", "not sane", "mine"} {
+		r, w := httptest.NewRequest("GET", "/console/x", http.NoBody), httptest.NewRecorder()
+		if sent != "" {
+			r.Header.Set("X-Request-Id", sent)
+		}
+		if s.ServeHTTP(w, r); inside == "" || inside != w.Header().Get("X-Request-Id") || (sent == "mine") != (inside == sent) {
+			t.Errorf("sent %q: inside %q, outside %q", sent, inside, w.Header().Get("X-Request-Id"))
+		}
+	}
+}
+
 // stalled is the connection of a caller that reads nothing.
 type stalled struct {
 	http.ResponseWriter

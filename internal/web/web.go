@@ -1,5 +1,6 @@
 // Package web is the HTTP code that all operations share: finding the operation, request ids, the
-// key check, rate limits, error answers, JSONP, the access log, time limits, and the server itself.
+// key check, browser sessions, rate limits, error answers, JSONP, streams, CORS, pages, the access
+// log, time limits, and the server itself.
 //
 // It does not know what operations do. An operation gets a Call and returns an Answer; only this
 // package writes answers. Every answer has X-Request-Id and nosniff, and a JSON answer has a
@@ -39,8 +40,9 @@ type Settings struct {
 	// browser.
 	Origins []string
 
-	// AnswerBytes bounds the memory, in bytes, of all answers over 64 KiB that are being written, and
-	// separately the memory of the data from which answers are made. 0: not bounded.
+	// AnswerBytes bounds the memory, in bytes, of all answers over 64 KiB that are being written and of
+	// all bodies over 64 KiB of requests to /v1, and separately the memory of the data from which
+	// answers are made. 0: not bounded.
 	AnswerBytes int64
 
 	// Streams is how many streams a key may have open; 0: no limit.
@@ -56,7 +58,7 @@ type Site struct {
 	calls      sync.Pool // of *Call
 	guesses    *apikey.Guesses
 	made       *budget.Bytes // memory for the data that operations read to make answers
-	answers    *budget.Bytes // memory for large answers, until they are written
+	answers    *budget.Bytes // memory for large answers, until they are written, and for large bodies of /v1
 	lengths    *budget.Sizes // of large answers, by key and request target
 	streams    streams
 	stopping   context.Context // ends with Stop
@@ -79,11 +81,11 @@ func (r *route) match(segments, dst []string) (values []string, ok bool) {
 	return r.skeleton.match(segments, dst)
 }
 
-// processBIM is the path below which an unknown path is answered with 402, not 404 (interface 7.1).
+// processBIM is the path at and below which an unknown path is answered with 402, not 404 (interface 7.1).
 const processBIM = "/baggage/processbim"
 
-// New returns a Site. It panics if two operations or pages share a path, which is a defect of the
-// program.
+// New returns a Site. It panics if two operations or pages share a method and a path, which is a
+// defect of the program.
 func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
 	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses(), streams: streams{byKey: make(map[string]int)}}
@@ -160,7 +162,7 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 		if s.streams.add(c.Key.Name, s.Settings.Streams) {
 			name := c.Key.Name
 			defer s.streams.remove(name)
-			s.writeStream(w, c, answer.stream)
+			answer.Cause = guard(func() { s.writeStream(w, c, answer.stream) })
 			return answer
 		}
 		answer = c.tooManyStreams()
@@ -180,15 +182,15 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 
 // answer determines the answer. A panic becomes an internal error.
 func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer) {
-	defer func() {
-		if defect := recover(); defect != nil {
-			if defect == http.ErrAbortHandler { //nolint:errorlint // the sentinel of net/http, compared as it does
-				panic(defect)
-			}
-			a = c.refuse(fault.Internal, fault.InternalV1)
-			a.Cause = panicOf(defect)
-		}
-	}()
+	if cause := guard(func() { a = s.determine(w, c, here) }); cause != nil {
+		a = c.refuse(fault.Internal, fault.InternalV1)
+		a.Cause = cause
+	}
+	return a
+}
+
+// determine determines the answer. It may panic.
+func (s *Site) determine(w http.ResponseWriter, c *Call, here *route) Answer {
 	var buffer [16]string
 	segments := split(c.Request.URL, buffer[:0])
 	ok := false
@@ -234,6 +236,20 @@ func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer) {
 	ctx, question := s.made.Ask(ctx)
 	defer question.End()
 	return here.Serve(ctx, c)
+}
+
+// guard calls f. If f panics, it returns the cause of an internal error.
+func guard(f func()) (cause error) {
+	defer func() {
+		if defect := recover(); defect != nil {
+			if defect == http.ErrAbortHandler { //nolint:errorlint // the sentinel of net/http, compared as it does
+				panic(defect)
+			}
+			cause = panicOf(defect)
+		}
+	}()
+	f()
+	return nil
 }
 
 // panicError is the cause of an internal error after a panic. Its text contains only the type of

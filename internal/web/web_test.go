@@ -515,6 +515,32 @@ func TestPanicIsAnInternalErrorAndItsValueIsNotLogged(t *testing.T) {
 	}
 }
 
+// A stream and a page run outside of the operation. A panic there is logged like any other.
+func TestAPanicInAStreamOrAPageIsLoggedWithoutItsValue(t *testing.T) {
+	core, logs := observer.New(zapcore.DebugLevel)
+	stream := web.Operation{Operation: operation.ByID("getChanges"), Serve: func(_ context.Context, c *web.Call) web.Answer {
+		return c.Stream(func(context.Context, *web.Stream) { panic("MUELLER") })
+	}}
+	broken := web.Page{Path: "/console/", Forms: true, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("MUELLER") })}
+	s := web.New(web.Settings{Keys: testKeys, Log: zap.New(core), Clock: time.Now}, []web.Operation{stream}, []web.Page{broken})
+	for target, want := range map[string]string{"/v1/changes": "200 /v1/changes", "/console/flights": "500 /console/"} {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, newRequest(target))
+		entries := logs.TakeAll()
+		if len(entries) != 1 {
+			t.Fatalf("%s: %d lines in the log", target, len(entries))
+		}
+		fields := entries[0].ContextMap()
+		got := fmt.Sprint(w.Code, " ", fields["route"])
+		if got != want || entries[0].Level != zapcore.ErrorLevel || fields["error"] != "panic: string" || strings.Contains(fmt.Sprint(fields)+w.Body.String(), "MUELLER") {
+			t.Errorf("%s: %s, log %v", target, got, fields)
+		}
+	}
+	if s.OpenStreams() != 0 {
+		t.Error("the stream counts as open")
+	}
+}
+
 func TestAccessLogNamesTheRouteAndNeverThePath(t *testing.T) {
 	core, logs := observer.New(zapcore.DebugLevel)
 	s := site(zap.New(core), history(nil))
