@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"bagtrail/internal/web"
 )
 
 // homeText is the page at the root.
@@ -22,6 +24,7 @@ var homePage = template.Must(template.New("home").Parse(homeText))
 
 // Home holds the facts of the service that the page at the root shows.
 type Home struct {
+	Proxies web.Proxies                // those that say whether the caller uses TLS
 	Ready   func(context.Context) bool // asked once a second at most; nil is ready
 	Console string                     // path of the console, or ""
 	Key     string                     // the API key that everybody knows, or ""
@@ -67,7 +70,7 @@ type homeContent struct {
 func (h Home) page(r *http.Request, now time.Time, ready bool) homeContent {
 	today := now.UTC()
 	c := homeContent{Home: h, Ready: ready, Simulated: h.Demo != nil, Base: "http://" + r.Host, Key: cmp.Or(h.Key, "YOUR-KEY")}
-	if r.TLS != nil {
+	if h.Proxies.Secure(r) {
 		c.Base = "https://" + r.Host
 	}
 	c.Bag = Bag{Airport: "ZRH", Airline: "LX", Flight: "100", Date: today.Format(time.DateOnly), Plate: "0724100001", PNR: "ABC123"}
@@ -97,8 +100,9 @@ type remembered struct {
 func (r *remembered) answer(ctx context.Context) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if now := r.clock(); r.asked.IsZero() || now.Sub(r.asked).Abs() >= time.Second {
-		r.last, r.asked = r.ask == nil || r.ask(context.WithoutCancel(ctx)), now
+	if r.asked.IsZero() || r.clock().Sub(r.asked).Abs() >= time.Second {
+		r.last = r.ask == nil || r.ask(context.WithoutCancel(ctx))
+		r.asked = r.clock() // after the answer, which may take a second: callers that waited for it share it
 	}
 	return r.last
 }

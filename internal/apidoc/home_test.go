@@ -3,7 +3,9 @@ package apidoc_test
 import (
 	"context"
 	"html"
+	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
@@ -34,6 +36,50 @@ func TestTheThreeQuestionsOnThePageAreAnswered(t *testing.T) {
 	}
 	if len(questions) != 3 {
 		t.Errorf("%d questions", len(questions))
+	}
+}
+
+// Behind a proxy that ends TLS, a command with http:// would send a key in clear text.
+func TestTheCommandsUseTLSIfTheCallerDoes(t *testing.T) {
+	home := apidoc.Home{Proxies: web.Proxies{netip.MustParsePrefix("10.0.0.0/8")}}
+	site := web.New(web.Settings{Keys: exampleKeys, Log: zap.NewNop(), Clock: time.Now}, nil, apidoc.Pages("test", time.Now, home))
+	for _, tc := range []struct{ target, peer, forwarded, scheme string }{
+		{"http://bags.example/", "10.0.0.7:1", "https", "https"},
+		{"http://bags.example/", "10.0.0.7:1", "http", "http"},
+		{"http://bags.example/", "192.0.2.1:1", "https", "http"}, // nobody trusts this peer
+		{"https://bags.example/", "192.0.2.1:1", "", "https"},
+	} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", tc.target, http.NoBody)
+		r.RemoteAddr = tc.peer
+		r.Header.Set("X-Forwarded-Proto", tc.forwarded)
+		site.ServeHTTP(w, r)
+		for _, url := range regexp.MustCompile(`\w+://bags\.example`).FindAllString(w.Body.String(), -1) {
+			if url != tc.scheme+"://bags.example" {
+				t.Errorf("%+v: %s", tc, url)
+			}
+		}
+	}
+}
+
+// While a server hangs, it takes a second to find out that the service is not ready. Callers that
+// waited for that do not find it out once more, one after the other.
+func TestCallersThatWaitedForAnAnswerShareIt(t *testing.T) {
+	now, asked := time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC), 0
+	home := apidoc.Home{Ready: func(context.Context) bool {
+		asked++
+		now = now.Add(time.Second)
+		return false
+	}}
+	pages := apidoc.Pages("test", func() time.Time { return now }, home)
+	site := web.New(web.Settings{Keys: exampleKeys, Log: zap.NewNop(), Clock: time.Now}, nil, pages)
+	for range 3 {
+		w := httptest.NewRecorder()
+		if site.ServeHTTP(w, httptest.NewRequest("GET", "/", http.NoBody)); !strings.Contains(w.Body.String(), "The service is not ready") {
+			t.Error(w.Body)
+		}
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times", asked)
 	}
 }
 

@@ -120,7 +120,7 @@ func (s *service) sessions() *session.Sessions {
 
 // home returns what the page at the root shows.
 func (s *service) home() apidoc.Home {
-	h := apidoc.Home{Ready: func(ctx context.Context) bool {
+	h := apidoc.Home{Proxies: s.conf.HTTP.TrustedProxies, Ready: func(ctx context.Context) bool {
 		_, ready := s.ready.Check(ctx)
 		return ready
 	}}

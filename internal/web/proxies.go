@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Proxies are the addresses of the proxies whose X-Forwarded-For is trusted.
+// Proxies are the addresses of the proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted.
 type Proxies []netip.Prefix
 
 // caller returns the address of the caller. If the peer is a trusted proxy, this is the rightmost
@@ -29,6 +29,11 @@ func (p Proxies) caller(r *http.Request) netip.Addr {
 		}
 	}
 	return address
+}
+
+// Secure reports whether the caller uses TLS: to this service, or to a trusted proxy before it.
+func (p Proxies) Secure(r *http.Request) bool {
+	return r.TLS != nil || p.trusts(addressOf(r.RemoteAddr)) && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
 func (p Proxies) trusts(address netip.Addr) bool {

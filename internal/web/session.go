@@ -90,13 +90,8 @@ func endSession(ctx context.Context, c *Call) Answer {
 func (c *Call) sessionCookie(value string, seconds int) *http.Cookie {
 	return &http.Cookie{
 		Name: session.Cookie, Value: value, Path: "/", MaxAge: seconds,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.site.Proxies.secure(c.Request),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.site.Proxies.Secure(c.Request),
 	}
-}
-
-// secure reports whether the caller uses TLS: to this service, or to a trusted proxy before it.
-func (p Proxies) secure(r *http.Request) bool {
-	return r.TLS != nil || p.trusts(addressOf(r.RemoteAddr)) && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
 // appendSession appends the session of a call, or its key if it has no session.
