@@ -47,7 +47,9 @@ func ReadReply(document []byte) (Reply, error) {
 		if text := e.text(); text != "" { // older form
 			found.Value = text
 		}
-		reply.Errors = append(reply.Errors, found)
+		if found != (Error{}) { // an empty one says nothing
+			reply.Errors = append(reply.Errors, found)
+		}
 	}
 	if len(reply.Errors) == 0 {
 		return Reply{}, ErrReply

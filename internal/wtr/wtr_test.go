@@ -73,6 +73,8 @@ func TestAReplyIsARecordOrErrors(t *testing.T) {
 		{"older form", `{"WTR_BagsCreateRS":{"Errors":{"Error":["AIRLINE NOT FOUND"]},"Version":"x"}}`, wtr.Reply{Errors: []wtr.Error{{Value: "AIRLINE NOT FOUND"}}, Version: "0.1"}, true},
 		{"nothing said", `{"WTR_BagsCreateRS":{"Success":{}}}`, wtr.Reply{}, false},
 		{"no errors in the list", `{"WTR_BagsCreateRS":{"Errors":{"Error":[]}}}`, wtr.Reply{}, false},
+		{"no error in place of a list", `{"WTR_BagsCreateRS":{"Errors":{"Error":null}}}`, wtr.Reply{}, false},
+		{"empty error in the list", `{"WTR_BagsCreateRS":{"Errors":{"Error":[{}]}}}`, wtr.Reply{}, false},
 		{"number out of range", record(`{"StationCode":"DEN","AirlineCode":"US","ReferenceNumber":1000000}`), wtr.Reply{}, false},
 		{"number is none", record(`{"StationCode":"DEN","AirlineCode":"US","ReferenceNumber":1.5}`), wtr.Reply{}, false},
 		{"station is none", record(`{"StationCode":"den","AirlineCode":"US","ReferenceNumber":1}`), wtr.Reply{}, false},
