@@ -36,9 +36,15 @@ type Extra struct {
 //	     name: Moyale Airport, city: Moyale, country: ET}
 //	b_codes: {ZRH: [LCK]}
 //
-// Of an airport, code and timezone are mandatory; latitude and longitude go together. An airport
-// belongs to the metropolitan code that it names, or to none. A metropolitan code that is not in the
-// library is added to it. The error joins every fault of the file, each with its line.
+// Of an airport, code and timezone are mandatory; latitude and longitude, in decimal degrees, go
+// together. An airport of the library is replaced as a whole: what the file does not say of it is
+// unknown. An airport belongs to the metropolitan code that it names, or to none. A metropolitan
+// code that is not in the library is added to it.
+//
+// The keys of b_codes are airports. Its lists are further baggage status codes, which .B may have in
+// messages of that airport.
+//
+// The error joins every fault of the file, each with its line.
 func ReadExtra(r io.Reader) (Extra, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -46,15 +52,12 @@ func ReadExtra(r io.Reader) (Extra, error) {
 	}
 	extra := Extra{Statuses: map[string][]string{}}
 	err = strictyaml.Read(text, func(document strictyaml.Value) {
-		// b_codes may name airports that follow it in the file, so it is read last.
-		var statuses []strictyaml.Value
+		readStatuses := func() {}
 		document.Object(strictyaml.Members{
 			"airports": extra.readAirports,
-			"b_codes":  func(v strictyaml.Value) { statuses = append(statuses, v) },
+			"b_codes":  func(v strictyaml.Value) { readStatuses = func() { extra.readStatuses(v, New(extra)) } },
 		})
-		for _, v := range statuses {
-			extra.readStatuses(v, New(extra))
-		}
+		readStatuses() // last, since b_codes may name airports that follow it in the file
 	})
 	if err != nil {
 		return Extra{}, fmt.Errorf("airports:\n%w", err)
@@ -62,7 +65,7 @@ func ReadExtra(r io.Reader) (Extra, error) {
 	return extra, nil
 }
 
-// readAirports reads the list of airports. It keeps those with faults too, since Read fails after it.
+// readAirports reads the list of airports. It keeps those with faults too: ReadExtra then fails.
 func (x *Extra) readAirports(list strictyaml.Value) {
 	seen := map[string]bool{}
 	list.List(func(v strictyaml.Value) {
@@ -119,7 +122,7 @@ func readMetropolitan(v strictyaml.Value) string {
 func readName(v strictyaml.Value) string {
 	return v.Pattern(func(name string) bool {
 		return len(name) <= 100 && !strings.ContainsFunc(name, unicode.IsControl)
-	}, "a name of at most 100 bytes")
+	}, "a name of at most 100 bytes without control characters")
 }
 
 // isCountry reports whether code is two capitals, as the codes of ISO 3166 are.

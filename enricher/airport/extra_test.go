@@ -102,7 +102,7 @@ line 6: airports[4]: latitude and longitude go together
 line 7: airports[5].metropolitan: "LO" is not three capitals
 line 7: airports[5].runway: unknown member
 line 7: airports[5].country: "ch" is not two capitals
-line 7: airports[5].name: "a\tb" is not a name of at most 100 bytes
+line 7: airports[5].name: "a\tb" is not a name of at most 100 bytes without control characters
 line 7: airports[5]: AAZ is there twice
 line 12: c_codes: unknown member
 line 9: b_codes.QQQ: "QQQ" is no airport of the library or of this file

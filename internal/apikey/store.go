@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"time"
 
 	"bagtrail/enricher/airline"
@@ -39,7 +38,7 @@ func Open(path string, airlines *airline.Library) (*Store, error) {
 		return newKeySet(keys, before), nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("key file: %w", err)
+		return nil, err
 	}
 	return &Store{keys}, nil
 }

@@ -60,7 +60,8 @@ func (discard) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
 	return slices.Repeat([]bool{true}, len(filings)), nil
 }
 
-// reportDamage returns a function that counts and logs damaged values in Redis.
+// reportDamage returns a function that logs damaged values in Redis, and counts those that were moved
+// aside.
 func (s *service) reportDamage() func(digest string, err error) {
 	values := telemetry.NewDamaged(s.registry)
 	return func(digest string, err error) {
@@ -73,11 +74,12 @@ func (s *service) reportDamage() func(digest string, err error) {
 	}
 }
 
-// keysASecond is how many keys of Redis the sweeper reads in a second. Other clients do not notice
+// keysASecond is how many keys the sweeper reads in a second of each master of Redis. Other clients do not notice
 // this load.
 const keysASecond = 2000
 
-// sweep removes messages that are older than the retention from the index, until ctx ends.
+// sweep removes from the index what its retention has ended for, until ctx ends, see
+// bagstore.Sweeper.
 func (s *service) sweep(ctx context.Context) error {
 	interpreter := struct {
 		*trail.Reader
@@ -172,7 +174,7 @@ func (s *service) restoreRejects(ctx context.Context) {
 	began := s.clock()
 	read, err := s.kafka.RestoreRejects(ctx, s.firstReject(), kafkaDoor, s.judge, s.rejected)
 	if err != nil {
-		s.log.Error("not all rejected messages are read back; the next start, or replay, reads them again", zap.Int("messages", read), zap.Error(err))
+		s.log.Error("not all rejected messages are read back; a replay reads them again, and with a Redis in the process the next start", zap.Int("messages", read), zap.Error(err))
 		return
 	}
 	s.log.Info("rejected messages read back", zap.Int("messages", read), zap.Duration("took", s.clock().Sub(began)))
@@ -184,7 +186,7 @@ func (s *service) firstReject() kafka.Start {
 }
 
 // rebuild fills an in-process Redis, which begins empty: with the rejected messages of the rejects
-// topic, and with all messages of the log.
+// topic, with all messages of the log, and with the epoch of changes.
 func (s *service) rebuild(ctx context.Context) error {
 	if !s.redis.InProcess() || s.kafka == nil {
 		return nil

@@ -280,7 +280,7 @@ func lastRecord(t *testing.T, log string) (record struct {
 func TestWhatCannotBeUsedEndsWith3AndARecordOfTheLog(t *testing.T) {
 	for _, setting := range []struct{ env, says string }{
 		{"BAGTRAIL_DATA_DIR=/dev/null/x", "/dev/null"},
-		{"BAGTRAIL_KEYS_FILE=/no/such/file", "BAGTRAIL_KEYS_FILE / --keys-file: key file: "},
+		{"BAGTRAIL_KEYS_FILE=/no/such/file", "BAGTRAIL_KEYS_FILE / --keys-file: watch file: "},
 		{"BAGTRAIL_FLIGHTS_FILE=/no/such/file", "BAGTRAIL_FLIGHTS_FILE / --flights-file: "},
 		{"BAGTRAIL_AIRPORTS_FILE=/no/such/file", "BAGTRAIL_AIRPORTS_FILE / --airports-file: "},
 	} {

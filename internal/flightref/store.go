@@ -2,7 +2,6 @@ package flightref
 
 import (
 	"context"
-	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -31,7 +30,7 @@ func None() *Store { return &Store{references: watch.Constant(&set{})} }
 func Open(path string, samePlace func(a, b string) bool, airlines *airline.Library) (*Store, error) {
 	references, err := watch.NewValue(path, func(text []byte, _ *set) (*set, error) { return newSet(text, airlines) })
 	if err != nil {
-		return nil, fmt.Errorf("flight reference file: %w", err)
+		return nil, err
 	}
 	return &Store{references, samePlace}, nil
 }
