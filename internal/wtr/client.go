@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"time"
 
@@ -59,13 +60,10 @@ func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	reply, err := c.send(ctx, document)
-	if neverLeft(err) && pause.For(ctx, dialPause) == nil {
+	if errors.Is(err, ErrNotSent) && pause.For(ctx, dialPause) == nil {
 		reply, err = c.send(ctx, document)
 	}
 	c.breaker.report(err == nil || errors.Is(err, errRefused))
-	if neverLeft(err) {
-		err = fmt.Errorf("%w: %w", ErrNotSent, err)
-	}
 	if err != nil {
 		return Reply{}, fmt.Errorf("create delayed-bag report: %w", err)
 	}
@@ -93,17 +91,15 @@ func redact(err error) error {
 	return fmt.Errorf("the answer is no proper HTTP (%T)", err)
 }
 
-// neverLeft reports whether an attempt failed before there was a connection.
-func neverLeft(err error) bool {
-	failed, ok := errors.AsType[*net.OpError](err)
-	return ok && failed.Op == "dial"
-}
-
 // errRefused says that the system answers, but with a status of 400 to 499 and a body that is no reply. It
 // may refuse what one caller sends, so the circuit breaker does not count it as a failure.
 var errRefused = errors.New("the request was refused")
 
+// send sends a request once. Its error is an ErrNotSent if there was no connection: neither to the
+// system nor to a proxy before it, TLS included.
 func (c *Client) send(ctx context.Context, document string) (Reply, error) {
+	connected := false // net/http writes a request only after it calls GotConn
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected = true }})
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, strings.NewReader(document))
 	if err != nil {
 		return Reply{}, err
@@ -112,7 +108,10 @@ func (c *Client) send(ctx context.Context, document string) (Reply, error) {
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Accept", "application/json")
 	response, err := c.http.Do(request)
-	if err != nil {
+	switch {
+	case err != nil && !connected:
+		return Reply{}, fmt.Errorf("%w: %w", ErrNotSent, redact(err))
+	case err != nil:
 		return Reply{}, redact(err)
 	}
 	defer func() { _ = response.Body.Close() }()

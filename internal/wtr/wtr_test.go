@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -257,6 +258,34 @@ func TestAFailureToConnectIsRetriedOnce(t *testing.T) {
 	defer server.Close()
 	if err := <-done; err != nil {
 		t.Errorf("second attempt: %v", err)
+	}
+}
+
+// A report that was not sent may be sent again at once. What was sent, or may have been, is not known.
+func TestARequestIsSentOnlyOverAWholeConnection(t *testing.T) {
+	untrusted := httptest.NewTLSServer(&wtr.Simulator{})
+	defer untrusted.Close()
+	untrusted.Config.ErrorLog = log.New(io.Discard, "", 0)
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections, and answers nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = silent.Close() }()
+	closing := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer closing.Close()
+	for name, tc := range map[string]struct {
+		address string
+		notSent bool
+	}{
+		"a certificate that nobody trusts": {untrusted.URL, true},
+		"no TLS handshake":                 {"https://" + silent.Addr().String(), true},
+		"no answer":                        {"http://" + silent.Addr().String(), false},
+		"a connection that is closed":      {closing.URL, false},
+	} {
+		_, err := wtr.NewClient(tc.address, 500*time.Millisecond, time.Now).Create(t.Context(), document)
+		if err == nil || errors.Is(err, wtr.ErrNotSent) != tc.notSent {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
