@@ -44,7 +44,8 @@ func missing(c *web.Call, err error, details bool) web.Answer {
 }
 
 // appendList appends a member with a list of diagnostics, unless there are none. Each has the two
-// members of the interface and, with details, all others (rules §1).
+// members of the interface and, with details, all others (rules §1). A missing message has its offset
+// too.
 func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at int, details bool) []byte {
 	if len(list) == 0 {
 		return dst

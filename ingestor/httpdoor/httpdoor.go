@@ -1,5 +1,5 @@
 // Package httpdoor is the door by which messages come in over HTTP: POST processbim (interface
-// 4.5).
+// 4.5), and POST /v1/messages for many at once.
 //
 // It reads the message in the body, passes it to an Acceptor, and answers with the outcome. It
 // decides only whether there is a message in the body, and whether the API key may post it. A

@@ -49,8 +49,9 @@ type Attempts interface {
 }
 
 // Messages accepts many messages at once (POST /v1/messages). A request that was answered with 503
-// may have taken effect in part. If it is sent again, its messages get the received time, the
-// positions and the origins of the first attempt, so that they are the same messages.
+// may have taken effect in part. If it is sent again within ten minutes, its messages get the
+// received time, the positions and the origins of the first attempt, so that they are the same
+// messages.
 type Messages struct {
 	Acceptor *ingestor.Acceptor
 	Attempts Attempts

@@ -29,15 +29,15 @@ type Consumer struct {
 	index atomic.Pointer[indexState] // never nil
 }
 
-// indexState is the result of the last askIndex.
+// indexState is the result of the last askIndex that got an answer.
 type indexState struct {
 	identity string
 	safe     time.Time // the index has everything that was filed before this time, by the clock of this process
 }
 
 // NewConsumer returns a consumer. The acceptor should write its rejected messages through this door.
-// metrics may be nil; besides those of [kafka.Metrics], the operations of Retry are the steps of
-// ingestor.StepError.
+// metrics may be nil. Its Retry also gets the steps of the acceptor that failed, as
+// ingestor.StepError names them.
 func (d *Door) NewConsumer(acceptor Acceptor, metrics kafka.Metrics) *Consumer {
 	if metrics == nil {
 		metrics = kafka.NoMetrics{}

@@ -53,11 +53,12 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 	return nil
 }
 
-// publishLimit is how long one attempt to write rejects may take.
+// publishLimit is the time limit of a call of Reject.
 const publishLimit = 10 * time.Second
 
 // keptOfTooLarge is how many bytes of a text are kept if the rejects topic does not take the whole
-// text. They are enough to see that the message is too long to be accepted.
+// text. A text that is cut is not accepted any more: it is longer than a message may be, or a JSON
+// document without its end.
 const keptOfTooLarge = 256 << 10
 
 // Reject implements ingestor.Rejects on the rejects topic. It gives up after ten seconds. If the topic

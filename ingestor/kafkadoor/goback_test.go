@@ -239,6 +239,6 @@ func TestWhatAKilledRedisHadTakenLastIsFiledAgain(t *testing.T) {
 	}
 	w.eventually("every message is in the index once", func() bool {
 		now, err := store.Reader().Read(t.Context(), trail.Wanted{Trails: plates})
-		return err == nil && !slices.ContainsFunc(now.Trails, func(h trail.Held) bool { return len(bagstoretest.Messages(t, h)) != 1 })
+		return err == nil && !slices.ContainsFunc(now.Trails, func(h trail.Held) bool { return len(bagstoretest.Messages(h)) != 1 })
 	})
 }

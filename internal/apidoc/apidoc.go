@@ -21,7 +21,8 @@ import (
 	"bagtrail/internal/web"
 )
 
-// openAPISkeleton is the OpenAPI document without its version and the responses.
+// openAPISkeleton is the OpenAPI document without its version, the responses, the security of the
+// operations of /v1, and the members that BagEvent shares with Event.
 //
 //go:embed openapi.json
 var openAPISkeleton []byte

@@ -3,10 +3,10 @@
 // address may send. The file stores only the digest of a key; the key itself is shown once, when it
 // is made.
 //
-// A request looks up its key once and keeps it; a stream looks it up again at each heartbeat. Apart
-// from the tokens of its rate limit, a *Key does not change, so that a reload of the file does not
-// change the scope in the middle of a request. The package does not decide on answers, and never
-// logs.
+// A request looks up its key once and keeps it; a stream, and a call that waits for changes, look
+// it up again. Apart from the tokens of its rate limit, a *Key does not change, so that a reload of
+// the file does not change the scope in the middle of a request. The package does not decide on
+// answers, and never logs.
 package apikey
 
 import (

@@ -55,7 +55,7 @@ func TestTheIndexInTheProcessExpiresByTheClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(bagstoretest.Messages(t, now.Trails[0]))
+		return len(bagstoretest.Messages(now.Trails[0]))
 	}
 	if n := left(); n != 2 {
 		t.Errorf("%d messages", n)

@@ -3,13 +3,15 @@ package batcher
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
 
-// Batcher runs items in batches. An item starts at once if fewer than MaxRuns batches are running,
-// otherwise with the next batch; no item waits for a timer. There is no goroutine while there is no
-// item. Do not change the fields after the first call of Do, nor copy a Batcher.
+// Batcher runs items in batches. An item starts at once if fewer than MaxRuns batches are running.
+// Otherwise it waits its turn: each run that ends takes the first MaxItems that wait. No item waits
+// for a timer. There is no goroutine while there is no item. Do not change the fields after the
+// first call of Do, nor copy a Batcher.
 type Batcher[T any] struct {
 	Run      func(ctx context.Context, items []T) error
 	MaxItems int           // in a batch
@@ -83,7 +85,7 @@ func (b *Batcher[T]) take() []*call[T] {
 			batch = append(batch, c)
 		}
 	}
-	b.waiting = append(b.waiting[:0:0], b.waiting[taken:]...)
+	b.waiting = slices.Clone(b.waiting[taken:])
 	if len(batch) == 0 {
 		b.running--
 	}

@@ -13,8 +13,8 @@ import (
 // Bag is the truth about one bag: the answer of the service once it has every message of the bag.
 type Bag struct {
 	Plate     string    `json:"plate"`
-	PNR       string    `json:"pnr,omitempty"`
-	Surname   string    `json:"surname,omitempty"`
+	PNR       string    `json:"pnr,omitempty"`       // "" if no message names it
+	Surname   string    `json:"surname,omitempty"`   // "" if no message names it
 	Unknown   bool      `json:"unknown,omitempty"`   // none of its messages is a BSM
 	Rush      bool      `json:"rush,omitempty"`      // it is a rush bag
 	Cancelled bool      `json:"cancelled,omitempty"` // its journey was cancelled; it has no legs
@@ -28,7 +28,7 @@ type Bag struct {
 type Original struct {
 	Plate  string `json:"plate"`
 	Flight string `json:"flight"` // the flight that it missed
-	Date   string `json:"date"`
+	Date   string `json:"date"`   // of its departure, YYYY-MM-DD
 }
 
 // Leg is one flight of a bag.
@@ -37,7 +37,7 @@ type Leg struct {
 	Date   string `json:"date"`   // of departure, YYYY-MM-DD
 	From   string `json:"from"`
 	To     string `json:"to"`
-	Status string `json:"status"` // Loaded on Aircraft
+	Status string `json:"status"` // Loaded on Aircraft, or Delayed if the bag was left behind
 }
 
 // Designator returns the airline code and the number of the flight.
@@ -87,8 +87,8 @@ func (s step) happened() int64 {
 	if s.kind.isBSM() {
 		return s.received
 	}
-	if s.moment/1000%60 == 0 {
-		return min(s.moment-s.moment%60_000+59_999, s.received)
+	if s.moment%60_000 == 0 {
+		return min(s.moment+59_999, s.received)
 	}
 	return s.moment
 }
@@ -103,14 +103,7 @@ func (j *journey) legs() []Leg {
 		legs[i] = Leg{f.airline.code + f.number, f.date().Format(time.DateOnly), f.from.code, f.to.code, "Loaded on Aircraft"}
 	}
 	if j.disruption == leftBehind {
-		last := &legs[len(legs)-1]
-		last.Status = "Not Loaded"
-		if slices.ContainsFunc(j.steps, func(s step) bool { return s.kind == taken }) {
-			last.Status = "Offloaded"
-		}
-		if j.rush != nil {
-			last.Status = "Delayed"
-		}
+		legs[len(legs)-1].Status = "Delayed" // since there is a rush bag
 	}
 	return legs
 }

@@ -12,7 +12,8 @@ import (
 
 // read returns the states of plates, with their bags. It takes one round trip if the plates are
 // cached and nothing has changed. It takes two if it has to read the messages to know the
-// containers, and one more if a cached plate has changed. The first round trip also reads also.
+// containers, and one more if a cached plate has changed. If the session traces or lists, it may take
+// another one for the rush plates to which the bags lead. The first round trip also reads also.
 func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]*plateState, error) {
 	found := make([]*plateState, len(plates))
 	for {
@@ -59,8 +60,9 @@ type readPlan struct {
 	containers smallmap.Map[bag.Container, struct{}] // the containers whose positionings or versions are in Wanted
 }
 
-// of returns the state of a plate, and whether its bags are to be made now. If something is missing,
-// it adds that to the plan, and returns nil.
+// of returns the state of a plate, and whether its bags are to be made now. If messages or
+// positionings are missing, it adds them to the plan, and returns nil. It also adds the rush plates
+// that the session reads, and does not wait for them.
 func (p *readPlan) of(plate bag.Plate) (state *plateState, folds bool) {
 	state, have := p.trails.Get(plate)
 	if !have {

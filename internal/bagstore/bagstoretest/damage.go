@@ -40,7 +40,7 @@ func (d *complaints) moved() int {
 }
 
 // openTold opens a store, and records its calls of Config.Damaged.
-func (b *bench) openTold() (*bagstore.Store, *complaints) {
+func (b *fixture) openTold() (*bagstore.Store, *complaints) {
 	b.Helper()
 	d := &complaints{}
 	s, err := bagstore.Open(redistest.Open(b, b.url), bagstore.Config{Retention: retention, Now: now, Damaged: d.tell})
@@ -57,7 +57,7 @@ func (b *bench) openTold() (*bagstore.Store, *complaints) {
 }
 
 // waitMoved waits until so many damages have been moved aside.
-func (b *bench) waitMoved(d *complaints, want int) {
+func (b *fixture) waitMoved(d *complaints, want int) {
 	b.Helper()
 	redistest.Eventually(b, 10*time.Second, fmt.Sprintf("%d damages are not moved aside", want), func() bool { return d.moved() >= want })
 }
@@ -84,7 +84,7 @@ func aBag() []bag.Filing {
 }
 
 // hashes returns the keys of the hashes of aBag, and how to read each.
-func (b *bench) hashes() map[string]trail.Wanted {
+func (b *fixture) hashes() map[string]trail.Wanted {
 	return map[string]trail.Wanted{
 		b.prefix + "b:0220123456":                              {Trails: []bag.Plate{damagedPlate}},
 		b.prefix + "c:LX1:" + lx("1").Day.String() + ":AKE1LX": {Stowage: []bag.Container{ake("1", "1")}},
@@ -92,13 +92,13 @@ func (b *bench) hashes() map[string]trail.Wanted {
 }
 
 // holding reads one plate or container.
-func (b *bench) holding(s *bagstore.Store, w trail.Wanted) trail.Held {
+func (b *fixture) holding(s *bagstore.Store, w trail.Wanted) trail.Held {
 	b.Helper()
 	found := b.find(s, w)
 	return append(found.Trails, found.Stowage...)[0]
 }
 
-func testDamagedValue(t *testing.T, b *bench) {
+func testDamagedValue(t *testing.T, b *fixture) {
 	ctx := context.Background()
 	s, damaged := b.openTold()
 	filings := aBag()
@@ -108,7 +108,7 @@ func testDamagedValue(t *testing.T, b *bench) {
 		expiry := b.expiry(key)
 		damage := func(field, value string) {
 			t.Helper()
-			before, moved := len(Messages(t, b.holding(s, w))), damaged.moved()
+			before, moved := len(Messages(b.holding(s, w))), damaged.moved()
 			if err := b.client.HSet(ctx, key, field, value).Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +153,7 @@ func testDamagedValue(t *testing.T, b *bench) {
 	}
 }
 
-func testDamagedBagExpires(t *testing.T, b *bench) {
+func testDamagedBagExpires(t *testing.T, b *fixture) {
 	ctx, key := context.Background(), b.prefix+"b:0220123456"
 	s, damaged := b.openTold()
 	filings := aBag()[:1]
@@ -174,7 +174,7 @@ func testDamagedBagExpires(t *testing.T, b *bench) {
 	}
 }
 
-func testWrongType(t *testing.T, b *bench) {
+func testWrongType(t *testing.T, b *fixture) {
 	ctx := context.Background()
 	s, damaged := b.openTold()
 	filings := aBag()
@@ -205,7 +205,7 @@ func testWrongType(t *testing.T, b *bench) {
 	}
 }
 
-func testWrongMember(t *testing.T, b *bench) {
+func testWrongMember(t *testing.T, b *fixture) {
 	ctx := context.Background()
 	s, damaged := b.openTold()
 	filings := aBag()
@@ -235,7 +235,7 @@ func testWrongMember(t *testing.T, b *bench) {
 	}
 }
 
-func testWriterMeetsWrongType(t *testing.T, b *bench) {
+func testWriterMeetsWrongType(t *testing.T, b *fixture) {
 	ctx := context.Background()
 	s, damaged := b.openTold()
 	filings := aBag()
@@ -259,7 +259,7 @@ func testWriterMeetsWrongType(t *testing.T, b *bench) {
 	}
 }
 
-func testSweepPastDamage(t *testing.T, b *bench) {
+func testSweepPastDamage(t *testing.T, b *fixture) {
 	ctx := context.Background()
 	s, damaged := b.openTold()
 	filings := aBag()

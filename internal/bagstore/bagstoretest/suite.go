@@ -31,7 +31,7 @@ const retention = 180 * 24 * time.Hour
 // Run runs the suite against the Redis at a URL without parameters. The keys of a test have a
 // prefix of their own.
 func Run(t *testing.T, url string) {
-	for name, test := range map[string]func(*testing.T, *bench){
+	for name, test := range map[string]func(*testing.T, *fixture){
 		"what was filed is found":                          testFound,
 		"what was not filed is empty":                      testEmpty,
 		"a position is part of what is filed":              testPosition,
@@ -68,13 +68,13 @@ func Run(t *testing.T, url string) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, newBench(t, url))
+			test(t, newFixture(t, url))
 		})
 	}
 }
 
-// bench holds what a test works with.
-type bench struct {
+// fixture holds what a test works with.
+type fixture struct {
 	testing.TB
 	url    string
 	prefix string
@@ -82,9 +82,9 @@ type bench struct {
 	client goredis.UniversalClient // that of redis
 }
 
-func newBench(t *testing.T, url string) *bench {
+func newFixture(t *testing.T, url string) *fixture {
 	prefix := fmt.Sprintf("%08x[*]:", rand.Uint32()) // also a pattern that would match other keys
-	b := &bench{TB: t, url: url + "?prefix=" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(prefix), prefix: prefix}
+	b := &fixture{TB: t, url: url + "?prefix=" + strings.NewReplacer("[", "%5B", "]", "%5D").Replace(prefix), prefix: prefix}
 	b.redis = redistest.Open(t, b.url)
 	b.client = b.redis.WriteClient()
 	t.Cleanup(b.empty)
@@ -92,7 +92,7 @@ func newBench(t *testing.T, url string) *bench {
 }
 
 // open opens a store as a process of its own does.
-func (b *bench) open(keep time.Duration, now func() time.Time) *bagstore.Store {
+func (b *fixture) open(keep time.Duration, now func() time.Time) *bagstore.Store {
 	b.Helper()
 	s, err := bagstore.Open(redistest.Open(b, b.url), bagstore.Config{Retention: keep, Now: now})
 	if err != nil {
@@ -103,7 +103,7 @@ func (b *bench) open(keep time.Duration, now func() time.Time) *bagstore.Store {
 }
 
 // keys returns all keys of the test.
-func (b *bench) keys() []string {
+func (b *fixture) keys() []string {
 	b.Helper()
 	var mu sync.Mutex
 	var all []string
@@ -133,7 +133,7 @@ func (b *bench) keys() []string {
 }
 
 // expiry returns when a key expires, since 1970. It fails the test if the key never does.
-func (b *bench) expiry(key string) time.Duration {
+func (b *fixture) expiry(key string) time.Duration {
 	b.Helper()
 	at, err := b.client.ExpireTime(context.Background(), key).Result()
 	if err != nil || at <= 0 {
@@ -143,7 +143,7 @@ func (b *bench) expiry(key string) time.Duration {
 }
 
 // empty removes all keys of the test.
-func (b *bench) empty() {
+func (b *fixture) empty() {
 	b.Helper()
 	for _, key := range b.keys() {
 		if err := b.client.Del(context.Background(), key).Err(); err != nil {
@@ -152,7 +152,7 @@ func (b *bench) empty() {
 	}
 }
 
-func (b *bench) file(s *bagstore.Store, filings ...bag.Filing) []bool {
+func (b *fixture) file(s *bagstore.Store, filings ...bag.Filing) []bool {
 	b.Helper()
 	fresh, err := s.Writer().File(context.Background(), filings)
 	if err != nil {
@@ -162,7 +162,7 @@ func (b *bench) file(s *bagstore.Store, filings ...bag.Filing) []bool {
 }
 
 // find returns what the store has of what is wanted.
-func (b *bench) find(s *bagstore.Store, w trail.Wanted) trail.Found {
+func (b *fixture) find(s *bagstore.Store, w trail.Wanted) trail.Found {
 	b.Helper()
 	found, err := s.Reader().Read(context.Background(), w)
 	if err != nil {
@@ -184,15 +184,14 @@ type view struct {
 	Stowage  map[bag.Container][]bag.Stored
 }
 
-// Messages returns the messages of a plate or container.
-func Messages(t testing.TB, held trail.Held) []bag.Stored {
-	t.Helper()
+// Messages returns the messages of a plate or container, without damaged ones.
+func Messages(held trail.Held) []bag.Stored {
 	messages, _ := held.Messages()
 	return messages
 }
 
 // read returns everything that the store has for what filings name.
-func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
+func (b *fixture) read(s *bagstore.Store, filings []bag.Filing) view {
 	b.Helper()
 	v := expected(filings)
 	w := trail.Wanted{
@@ -209,7 +208,7 @@ func (b *bench) read(s *bagstore.Store, filings []bag.Filing) view {
 	set(v.Contents, w.Contents, found.Contents)
 	messages := func(all []trail.Held) (read [][]bag.Stored) {
 		for _, held := range all {
-			read = append(read, Messages(b, held))
+			read = append(read, Messages(held))
 		}
 		return read
 	}
@@ -292,7 +291,7 @@ func byReceipt(a, b bag.Stored) int {
 }
 
 // check fails the test if the store does not return exactly what was filed.
-func (b *bench) check(s *bagstore.Store, filings []bag.Filing) {
+func (b *fixture) check(s *bagstore.Store, filings []bag.Filing) {
 	b.Helper()
 	got, want := b.read(s, filings), expected(filings)
 	compare(b, "plates of flight", got.Flights, want.Flights)
@@ -391,7 +390,7 @@ func journeys(seed uint64, n int, received time.Time) []bag.Filing {
 	return all
 }
 
-func testFound(t *testing.T, b *bench) {
+func testFound(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	day := bag.DayOf(now())
 	filings := []bag.Filing{
@@ -414,7 +413,7 @@ func testFound(t *testing.T, b *bench) {
 	b.check(s, filings)
 }
 
-func testEmpty(t *testing.T, b *bench) {
+func testEmpty(t *testing.T, b *fixture) {
 	ctx, r := context.Background(), b.open(retention, now).Reader()
 	two, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
 	got, err := r.Read(ctx, trail.Wanted{
@@ -440,7 +439,7 @@ func testEmpty(t *testing.T, b *bench) {
 	}
 }
 
-func testPosition(t *testing.T, b *bench) {
+func testPosition(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	at := now()
 	var filings []bag.Filing
@@ -464,7 +463,7 @@ func testPosition(t *testing.T, b *bench) {
 	b.check(s, filings)
 }
 
-func testCount(t *testing.T, b *bench) {
+func testCount(t *testing.T, b *fixture) {
 	one, other := b.open(retention, now), b.open(retention, now)
 	next := int64(0)
 	for i, s := range []*bagstore.Store{one, other, one} {
@@ -476,7 +475,7 @@ func testCount(t *testing.T, b *bench) {
 	}
 }
 
-func testRepeat(t *testing.T, b *bench) {
+func testRepeat(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	filings := journeys(1, 40, now())
 	b.file(s, filings...)
@@ -493,7 +492,7 @@ func testRepeat(t *testing.T, b *bench) {
 	}
 }
 
-func testOrder(t *testing.T, b *bench) {
+func testOrder(t *testing.T, b *fixture) {
 	for seed := range uint64(race.Less(10, 2)) {
 		filings := journeys(seed, 30, now())
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -510,7 +509,7 @@ func testOrder(t *testing.T, b *bench) {
 	}
 }
 
-func testWriters(t *testing.T, b *bench) {
+func testWriters(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	filings := journeys(7, 400, now())
 	var writers sync.WaitGroup
@@ -530,7 +529,7 @@ func testWriters(t *testing.T, b *bench) {
 
 // A bag with a history that is missing in the lists of its flight and of its passenger would be a
 // contradiction to a caller that asks for both.
-func testListedFirst(t *testing.T, b *bench) {
+func testListedFirst(t *testing.T, b *fixture) {
 	if strings.HasPrefix(b.url, "redis+cluster:") {
 		t.Skip("the masters of a cluster do not wait for each other")
 	}
@@ -555,7 +554,7 @@ func testListedFirst(t *testing.T, b *bench) {
 	deadline := time.Now().Add(30 * time.Second)
 	for i := range filings {
 		e := &filings[i].Entries[0]
-		for len(Messages(t, b.find(s, trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])) == 0 { // without a pause, to see the first moment
+		for len(Messages(b.find(s, trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])) == 0 { // without a pause, to see the first moment
 			if time.Now().After(deadline) {
 				t.Fatalf("%s is not found", e.Plate)
 			}
@@ -567,7 +566,7 @@ func testListedFirst(t *testing.T, b *bench) {
 	}
 }
 
-func testBytes(t *testing.T, b *bench) {
+func testBytes(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	var filings []bag.Filing
 	for i, raw := range []string{
@@ -583,7 +582,7 @@ func testBytes(t *testing.T, b *bench) {
 	b.check(s, []bag.Filing{odd})
 }
 
-func testRange(t *testing.T, b *bench) {
+func testRange(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	f := bag.Filing{Raw: "BSM\n.N/0220000000999\nENDBSM", Received: now()}
 	for i := range 999 {
@@ -595,13 +594,13 @@ func testRange(t *testing.T, b *bench) {
 		t.Fatalf("%d plates", len(plates))
 	}
 	for i, held := range b.find(s, trail.Wanted{Trails: plates}).Trails {
-		if all := Messages(t, held); len(all) != 1 || all[0].Raw != f.Raw {
+		if all := Messages(held); len(all) != 1 || all[0].Raw != f.Raw {
 			t.Errorf("%s: %v", plates[i], all)
 		}
 	}
 }
 
-func testLongTrail(t *testing.T, b *bench) {
+func testLongTrail(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	var filings []bag.Filing
 	start := now()
@@ -609,7 +608,7 @@ func testLongTrail(t *testing.T, b *bench) {
 		filings = append(filings, bag.Filing{Raw: fmt.Sprintf("BPM %d", i), Received: start.Add(time.Duration(i) * time.Millisecond), Entries: []bag.Entry{{Plate: "0220123456"}}})
 	}
 	b.file(s, filings...)
-	messages := Messages(t, b.find(s, trail.Wanted{Trails: []bag.Plate{"0220123456"}}).Trails[0])
+	messages := Messages(b.find(s, trail.Wanted{Trails: []bag.Plate{"0220123456"}}).Trails[0])
 	if len(messages) != len(filings) {
 		t.Fatalf("%d messages", len(messages))
 	}
@@ -620,7 +619,7 @@ func testLongTrail(t *testing.T, b *bench) {
 	}
 }
 
-func testLargeFlight(t *testing.T, b *bench) {
+func testLargeFlight(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	var filings []bag.Filing
 	var want []bag.Plate
@@ -636,32 +635,32 @@ func testLargeFlight(t *testing.T, b *bench) {
 	if !slices.Equal(plates, want) {
 		t.Fatalf("%d plates", len(plates))
 	}
-	var now trail.Found
+	var found trail.Found
 	redistest.Eventually(t, time.Minute, "it cannot be read", func() bool { // a machine that does a lot beside may be too slow at first
 		var err error
-		now, err = s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
+		found, err = s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
 		if err != nil && !errors.Is(err, redis.ErrUnavailable) {
 			t.Fatal(err)
 		}
 		return err == nil
 	})
-	for i, held := range now.Trails {
-		if all := Messages(t, held); len(all) != 3 || !strings.Contains(all[1].Raw, string(plates[i])) {
+	for i, held := range found.Trails {
+		if all := Messages(held); len(all) != 3 || !strings.Contains(all[1].Raw, string(plates[i])) {
 			t.Fatalf("%s: %v", plates[i], all)
 		}
 	}
 }
 
-func testVersions(t *testing.T, b *bench) {
+func testVersions(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	plates, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
 	// versions are those of both plates and both containers, which are the same whether all is read
 	// or these alone.
 	versions := func() []uint64 {
 		t.Helper()
-		now := b.find(s, trail.Wanted{Trails: plates, Stowage: containers, TrailVersions: plates, StowageVersions: containers})
-		read := []uint64{now.Trails[0].Version, now.Trails[1].Version, now.Stowage[0].Version, now.Stowage[1].Version}
-		if alone := append(now.TrailVersions, now.StowageVersions...); !slices.Equal(alone, read) {
+		found := b.find(s, trail.Wanted{Trails: plates, Stowage: containers, TrailVersions: plates, StowageVersions: containers})
+		read := []uint64{found.Trails[0].Version, found.Trails[1].Version, found.Stowage[0].Version, found.Stowage[1].Version}
+		if alone := append(found.TrailVersions, found.StowageVersions...); !slices.Equal(alone, read) {
 			t.Errorf("versions alone are %v, and read with the messages %v", alone, read)
 		}
 		return read
@@ -686,7 +685,7 @@ func testVersions(t *testing.T, b *bench) {
 
 // Two processes that file the same messages in different orders, at once and one by one, read the
 // same versions.
-func testVersionsTravel(t *testing.T, b *bench) {
+func testVersionsTravel(t *testing.T, b *fixture) {
 	at, container := now(), ake("1", "1")
 	var filings []bag.Filing
 	for i := range 600 { // more than a listpack takes
@@ -696,7 +695,8 @@ func testVersionsTravel(t *testing.T, b *bench) {
 		})
 	}
 	other := *b
-	other.url = strings.Replace(b.url, "prefix=", "prefix=other", 1)
+	other.url, other.prefix = strings.Replace(b.url, "prefix=", "prefix=other", 1), "other"+b.prefix
+	t.Cleanup(other.empty)
 	one, two := b.open(retention, now), other.open(retention, now)
 	b.file(one, filings...)
 	for _, i := range rand.Perm(len(filings)) {
@@ -719,7 +719,7 @@ func testVersionsTravel(t *testing.T, b *bench) {
 	}
 }
 
-func testExpiry(t *testing.T, b *bench) {
+func testExpiry(t *testing.T, b *fixture) {
 	s := b.open(2*time.Second, now)
 	b.file(s, journeys(3, 50, now().Add(-5*24*time.Hour))...)
 	if len(b.keys()) == 0 {
@@ -728,7 +728,7 @@ func testExpiry(t *testing.T, b *bench) {
 	redistest.Eventually(t, 10*time.Second, "keys do not expire", func() bool { return len(b.keys()) == 0 })
 }
 
-func testExpiredMember(t *testing.T, b *bench) {
+func testExpiredMember(t *testing.T, b *fixture) {
 	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Originals: []bag.Plate{"0220123456"}, Stowage: []bag.Container{ake("1", "1")}}}}
 	b.file(b.open(retention, now), f)
 	found := func(s *bagstore.Store) int {
@@ -743,7 +743,7 @@ func testExpiredMember(t *testing.T, b *bench) {
 	}
 }
 
-func testNeverEarlier(t *testing.T, b *bench) {
+func testNeverEarlier(t *testing.T, b *fixture) {
 	expiries := func() map[string]time.Duration {
 		all := map[string]time.Duration{}
 		for _, key := range b.keys() {
@@ -777,7 +777,7 @@ func testNeverEarlier(t *testing.T, b *bench) {
 	}
 }
 
-func testGrace(t *testing.T, b *bench) {
+func testGrace(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	old := bag.Filing{Raw: "BSM", Received: now().Add(-300 * 24 * time.Hour), Entries: []bag.Entry{{Plate: "0220123456", Flights: []bag.Flight{lx("1")}}}}
 	b.file(s, old)
@@ -787,13 +787,13 @@ func testGrace(t *testing.T, b *bench) {
 	}
 }
 
-func testReady(t *testing.T, b *bench) {
+func testReady(t *testing.T, b *fixture) {
 	if err := redistest.Open(t, b.url).Ready(context.Background()); err != nil {
 		t.Error(err)
 	}
 }
 
-func testPrefix(t *testing.T, b *bench) {
+func testPrefix(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123456", Flights: []bag.Flight{lx("1")}}}}
 	b.file(s, f)
@@ -809,7 +809,7 @@ func testPrefix(t *testing.T, b *bench) {
 	b.check(s, []bag.Filing{f})
 }
 
-func testContext(t *testing.T, b *bench) {
+func testContext(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	over, cancel := context.WithCancel(context.Background())
 	cancel()

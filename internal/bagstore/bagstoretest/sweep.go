@@ -49,8 +49,8 @@ func (in interpreter) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 
 const day = 24 * time.Hour
 
-// sweep sweeps once for a retention of the filings.
-func (b *bench) sweep(s *bagstore.Store, filings []bag.Filing) bagstore.SweepCounts {
+// sweep sweeps once, with an interpreter that knows the filings.
+func (b *fixture) sweep(s *bagstore.Store, filings []bag.Filing) bagstore.SweepCounts {
 	b.Helper()
 	swept, err := s.Sweeper(interpreter{retention, filings}, 0, nil).Sweep(context.Background())
 	if err != nil {
@@ -71,7 +71,7 @@ func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr strin
 	}
 }
 
-func testSweep(t *testing.T, b *bench) {
+func testSweep(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	filings := []bag.Filing{
 		told("old BSM", 200, "0220000001", lx("1"), "OLD"),
@@ -115,7 +115,7 @@ func testSweep(t *testing.T, b *bench) {
 	}
 }
 
-func testExtend(t *testing.T, b *bench) {
+func testExtend(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	filings := []bag.Filing{
 		told("bag BSM", 175, "0220000001", lx("1"), "PNR1"),
@@ -143,7 +143,7 @@ func testExtend(t *testing.T, b *bench) {
 	}
 }
 
-func testHeal(t *testing.T, b *bench) {
+func testHeal(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	filings := append(journeys(5, 30, now().Add(-5*day)), told("bag", 200, "0220000001", lx("1"), "PNR1"))
 	b.file(s, filings...)
@@ -158,7 +158,7 @@ func testHeal(t *testing.T, b *bench) {
 	}
 }
 
-func testSweepAndWrite(t *testing.T, b *bench) {
+func testSweepAndWrite(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	living := journeys(9, 300, now().Add(-170*day))
 	for i := range living { // one bag, whose last message is young
@@ -223,7 +223,7 @@ func testSweepAndWrite(t *testing.T, b *bench) {
 	}
 }
 
-func testSweepHeld(t *testing.T, b *bench) {
+func testSweepHeld(t *testing.T, b *fixture) {
 	filings := make([]bag.Filing, 1000)
 	for i := range filings {
 		filings[i] = told("bag", 0, bag.Plate(fmt.Sprintf("022%07d", i)), lx("1"), "HELD")
@@ -265,7 +265,7 @@ func testSweepHeld(t *testing.T, b *bench) {
 	}
 }
 
-func testSweepRun(t *testing.T, b *bench) {
+func testSweepRun(t *testing.T, b *fixture) {
 	// Sweeps are due every 180th part of the retention, here every second.
 	filings := []bag.Filing{{Raw: "bag", Received: now(), Entries: []bag.Entry{{Plate: "0220000001"}}}}
 	ctx, stop := context.WithCancel(context.Background())

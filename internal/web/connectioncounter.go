@@ -9,7 +9,7 @@ import (
 )
 
 // manyConnections is the number of open connections at which the garbage collector starts to run
-// more often.
+// more often. It stops at half of that number, so that it does not change to and fro.
 const manyConnections = 512
 
 // connectionCounter counts the open connections of a server, and makes the garbage collector run
@@ -19,7 +19,7 @@ const manyConnections = 512
 type connectionCounter struct {
 	mu   sync.Mutex
 	open int
-	end  func() // returns the collector to its normal pace; nil if it runs at that pace
+	end  func() // ends the thrift of this counter; nil if it has none
 }
 
 // count is the callback for http.Server.ConnState.
