@@ -24,11 +24,11 @@ var homePage = template.Must(template.New("home").Parse(homeText))
 
 // Home holds the facts of the service that the page at the root shows.
 type Home struct {
-	Proxies web.Proxies                // those that say whether the caller uses TLS
-	Ready   func(context.Context) bool // asked once a second at most; nil is ready
-	Console string                     // path of the console, or ""
-	Key     string                     // the API key that everybody knows, or ""
-	Demo    func() (Bag, bool)         // returns a bag of the simulated traffic; nil: traffic is real
+	Proxies  web.Proxies                // those that say whether the caller uses TLS
+	Ready    func(context.Context) bool // asked once a second at most; nil is ready
+	Console  string                     // path of the console, or ""
+	KnownKey string                     // the API key that everybody knows, or ""
+	Demo     func() (Bag, bool)         // returns a bag of the simulated traffic; nil: traffic is real
 }
 
 // Bag is the bag in the example requests of the page.
@@ -62,14 +62,14 @@ type homeContent struct {
 	Ready     bool
 	Simulated bool
 	Base      string // URL of the service, without a path
-	Key       string
+	Key       string // of the commands
 	Message   string // a message about the bag, as a part of a JSON string; "" if none should be sent
 	Bag       Bag
 }
 
 func (h Home) page(r *http.Request, now time.Time, ready bool) homeContent {
 	today := now.UTC()
-	c := homeContent{Home: h, Ready: ready, Simulated: h.Demo != nil, Base: "http://" + r.Host, Key: cmp.Or(h.Key, "YOUR-KEY")}
+	c := homeContent{Home: h, Ready: ready, Simulated: h.Demo != nil, Base: "http://" + r.Host, Key: cmp.Or(h.KnownKey, "YOUR-KEY")}
 	if h.Proxies.Secure(r) {
 		c.Base = "https://" + r.Host
 	}
@@ -79,7 +79,7 @@ func (h Home) page(r *http.Request, now time.Time, ready bool) homeContent {
 		if b, found := h.Demo(); found {
 			c.Bag = b
 		}
-	case h.Key != "":
+	case h.KnownKey != "":
 		c.Message = fmt.Sprintf(`BSM\r\n.V/1L%s\r\n.F/%s%s/%s/JFK\r\n.N/%s001\r\n.P/1MUELLER/ANNAMRS\r\n.L/%s\r\nENDBSM\r\n`,
 			c.Bag.Airport, c.Bag.Airline, c.Bag.Flight, strings.ToUpper(today.Format(messageDay)), c.Bag.Plate, c.Bag.PNR)
 	}

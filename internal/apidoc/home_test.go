@@ -113,7 +113,7 @@ func TestThePageTellsWhatTheServiceIs(t *testing.T) {
 	if asked != 1 || strings.Contains(page, "<b>") || strings.Contains(page, "processbim") {
 		t.Errorf("asked %d times: %s", asked, page)
 	}
-	home.Key = "well-known"
+	home.KnownKey = "well-known"
 	has(show(), "in the browser, with the key <code>well-known</code></li>")
 	ready, home.Console = true, ""
 	page = show()

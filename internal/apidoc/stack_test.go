@@ -251,7 +251,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	sessions := session.New(exampleKeys, []byte("signing key"), sessionstore.New(redistest.Open(t, "")))
 	operations = append(operations, web.SessionOperations()...)
 	s.operations = operations
-	pages := apidoc.Pages("test", clock, apidoc.Home{Key: "demo"})
+	pages := apidoc.Pages("test", clock, apidoc.Home{KnownKey: "demo"})
 	s.Site = web.New(web.Settings{Keys: exampleKeys, Log: zap.NewNop(), Clock: clock, Sessions: sessions}, operations, pages)
 	return s
 }

@@ -125,7 +125,7 @@ func (s *service) home() apidoc.Home {
 		return ready
 	}}
 	if s.keysFile() == "" {
-		h.Key = apikey.DevelopmentKey
+		h.KnownKey = apikey.DevelopmentKey
 	}
 	if s.conf.HTTP.Console {
 		h.Console = console.Path
