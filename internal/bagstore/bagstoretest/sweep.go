@@ -59,9 +59,9 @@ func (b *fixture) sweep(s *bagstore.Store, filings []bag.Filing) bagstore.SweepC
 	return swept
 }
 
-// told returns a filing about one plate, received some days ago. Its entry has a member for each kind
+// filingOf returns a filing about one plate, received some days ago. Its entry has a member for each kind
 // of key.
-func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr string) bag.Filing {
+func filingOf(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr string) bag.Filing {
 	return bag.Filing{
 		Raw: raw, Received: now().Add(-time.Duration(daysAgo) * day),
 		Entries: []bag.Entry{{
@@ -74,11 +74,11 @@ func told(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr strin
 func testSweep(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	filings := []bag.Filing{
-		told("old BSM", 200, "0220000001", lx("1"), "OLD"),
-		told("old BPM", 190, "0220000001", lx("2"), "OLD"),
-		told("new BSM", 5, "0220000001", lx("2"), "NEW"),
-		told("gone BSM", 250, "0220000002", lx("2"), "OLD"),
-		told("young BSM", 5, "0220000003", lx("2"), "OLD"),
+		filingOf("old BSM", 200, "0220000001", lx("1"), "OLD"),
+		filingOf("old BPM", 190, "0220000001", lx("2"), "OLD"),
+		filingOf("new BSM", 5, "0220000001", lx("2"), "NEW"),
+		filingOf("gone BSM", 250, "0220000002", lx("2"), "OLD"),
+		filingOf("young BSM", 5, "0220000003", lx("2"), "OLD"),
 		{Raw: "container", Received: now().Add(-5 * day), Stowage: []bag.Container{ake("1", "2")}},
 	}
 	b.file(s, filings...)
@@ -118,10 +118,10 @@ func testSweep(t *testing.T, b *fixture) {
 func testExtend(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
 	filings := []bag.Filing{
-		told("bag BSM", 175, "0220000001", lx("1"), "PNR1"),
+		filingOf("bag BSM", 175, "0220000001", lx("1"), "PNR1"),
 		{Raw: "container", Received: now().Add(-175 * day), Stowage: []bag.Container{ake("1", "1")}},
 		{Raw: "container", Received: now().Add(-175 * day), Stowage: []bag.Container{ake("2", "1")}},
-		told("bag found again", 10, "0220000001", lx("2"), "PNR1"),
+		filingOf("bag found again", 10, "0220000001", lx("2"), "PNR1"),
 	}
 	b.file(s, filings...)
 	if swept := b.sweep(s, filings); swept.Extended != 1 || swept.Messages != 0 {
@@ -145,7 +145,7 @@ func testExtend(t *testing.T, b *fixture) {
 
 func testHeal(t *testing.T, b *fixture) {
 	s := b.open(retention, now)
-	filings := append(journeys(5, 30, now().Add(-5*day)), told("bag", 200, "0220000001", lx("1"), "PNR1"))
+	filings := append(journeys(5, 30, now().Add(-5*day)), filingOf("bag", 200, "0220000001", lx("1"), "PNR1"))
 	b.file(s, filings...)
 	for _, key := range b.keys() {
 		if err := b.client.Persist(context.Background(), key).Err(); err != nil {
@@ -165,7 +165,7 @@ func testSweepAndWrite(t *testing.T, b *fixture) {
 		living[i].Raw = "bag " + living[i].Raw
 	}
 	for _, plate := range []bag.Plate{"0220123450", "0220123451", "0220123452", "0220123453"} {
-		living = append(living, told("bag again", 0, plate, lx("1"), "PNR0"))
+		living = append(living, filingOf("bag again", 0, plate, lx("1"), "PNR0"))
 	}
 	b.file(s, living[len(living)-4:]...)
 	dead := journeys(10, 100, now().Add(-300*day))
@@ -226,7 +226,7 @@ func testSweepAndWrite(t *testing.T, b *fixture) {
 func testSweepHeld(t *testing.T, b *fixture) {
 	filings := make([]bag.Filing, 1000)
 	for i := range filings {
-		filings[i] = told("bag", 0, bag.Plate(fmt.Sprintf("022%07d", i)), lx("1"), "HELD")
+		filings[i] = filingOf("bag", 0, bag.Plate(fmt.Sprintf("022%07d", i)), lx("1"), "HELD")
 	}
 	s := b.open(180*time.Second, now) // a sweep is due every second, and at this rate takes many
 	b.file(s, filings...)
