@@ -75,7 +75,7 @@ func (d Rejects) failed(c *web.Call, err error) web.Answer {
 
 // decided answers with a reject after a decision, and with the verdict on what was resubmitted.
 func (d Rejects) decided(ctx context.Context, c *web.Call, id string, outcome *ingestor.Outcome) web.Answer {
-	now, err := d.Store.Get(ctx, true, id)
+	now, err := d.readOne(ctx, id)
 	if err == nil && len(now) == 0 {
 		err = errors.New("the reject was removed meanwhile")
 	}

@@ -2,6 +2,7 @@ package queryapi
 
 import (
 	"context"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bagdoc"
+	"bagtrail/internal/budget"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/rejectstore"
@@ -137,8 +139,9 @@ const maxLooked = 10_000
 // short page would otherwise read up to maxLooked of them in small portions.
 const looksAtOnce = 500
 
-// textsAtOnce is how many texts are read together. Each has up to 1 MiB.
-const textsAtOnce = 50
+// bytesAtOnce is how many bytes of rejects are read together, unless one alone has more. A reject has
+// up to 1 MiB of text, and some hundred KiB of faults and history.
+const bytesAtOnce = 1 << 20
 
 // list answers GET /v1/rejects.
 func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
@@ -153,13 +156,13 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	if w.forbidden {
 		return c.NotAuthorised()
 	}
-	found, last, more, err := d.find(ctx, &w, after, part.limit)
+	dst := append(c.Buffer, `{"rejects":[`...)
+	last, more, err := d.find(ctx, &w, after, part.limit, func(r *rejectstore.Reject) error {
+		dst = c.Part(append(appendReject(strictjson.AppendComma(dst), r, false), '}'))
+		return c.PartErr()
+	})
 	if err != nil {
 		return c.Unavailable(err)
-	}
-	dst := append(c.Buffer, `{"rejects":[`...)
-	for i := range found {
-		dst = c.Part(append(appendReject(strictjson.AppendComma(dst), &found[i], false), '}'))
 	}
 	dst = append(dst, ']')
 	if more {
@@ -171,17 +174,17 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	return c.OK(append(dst, '}'))
 }
 
-// find returns the rejects after a position, the newest first. last is the position of the last one
-// that was looked at, and more reports whether others follow.
-func (d Rejects) find(ctx context.Context, w *wanted, after rejectstore.Position, limit int) (found []rejectstore.Reject, last rejectstore.Position, more bool, err error) {
-	step := limit
+// find calls show with the rejects after a position, the newest first. last is the position of the
+// last one that was looked at, and more reports whether others follow.
+func (d Rejects) find(ctx context.Context, w *wanted, after rejectstore.Position, limit int, show func(*rejectstore.Reject) error) (last rejectstore.Position, more bool, err error) {
+	step, found := limit, 0
 	if w.looks {
 		step = max(limit, looksAtOnce)
 	}
-	for looked := 0; looked < maxLooked && len(found) < limit; {
+	for looked := 0; looked < maxLooked && found < limit; {
 		positions, err := d.Store.List(ctx, w.Filter, after, step+1)
 		if err != nil {
-			return nil, last, false, err
+			return last, false, err
 		}
 		more = len(positions) > step
 		positions = positions[:min(step, len(positions))]
@@ -189,33 +192,67 @@ func (d Rejects) find(ctx context.Context, w *wanted, after rejectstore.Position
 		for i, p := range positions {
 			ids[i] = p.ID
 		}
-		together := max(len(ids), 1)
-		if w.text.name != "" {
-			together = textsAtOnce
-		}
-		for some := range slices.Chunk(ids, together) {
-			rejects, err := d.Store.Get(ctx, w.text.name != "", some...)
-			if err != nil {
-				return nil, last, false, err
+		for rejects, err := range d.portions(ctx, w.text.name != "", ids) {
+			for i := 0; i < len(rejects) && err == nil; i++ {
+				r := &rejects[i]
+				if found == limit {
+					return last, true, nil
+				}
+				last = rejectstore.Position{Received: r.Received, ID: r.ID}
+				if w.matches(r) {
+					found++
+					err = show(r)
+				}
 			}
-			for i := range rejects {
-				if len(found) == limit {
-					return found, last, true, nil
-				}
-				last = rejectstore.Position{Received: rejects[i].Received, ID: rejects[i].ID}
-				if w.matches(&rejects[i]) {
-					rejects[i].Text = "" // lists do not show it
-					found = append(found, rejects[i])
-				}
+			if err != nil {
+				return last, false, err
 			}
 		}
 		if !more {
-			return found, last, false, nil
+			return last, false, nil
 		}
 		last = positions[len(positions)-1] // also if it was removed meanwhile
 		looked, after = looked+len(positions), last
 	}
-	return found, last, more, nil
+	return last, more, nil
+}
+
+// portions reads rejects in portions of bytesAtOnce. The memory of a portion is taken from the budget
+// until the next one is read.
+func (d Rejects) portions(ctx context.Context, withText bool, ids []string) iter.Seq2[[]rejectstore.Reject, error] {
+	return func(yield func([]rejectstore.Reject, error) bool) {
+		sizes, err := d.Store.Sizes(ctx, withText, ids...)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for from, to, more := 0, 0, true; from < len(ids) && more; from = to {
+			bytes := int64(0)
+			for ; to < len(ids) && (to == from || bytes+sizes[to] <= bytesAtOnce); to++ {
+				bytes += sizes[to]
+			}
+			part, end := budget.Part(ctx)
+			more = yield(d.read(part, withText, bytes, ids[from:to]...))
+			end()
+		}
+	}
+}
+
+// read returns rejects that have so many bytes together, and takes these from the budget.
+func (d Rejects) read(ctx context.Context, withText bool, bytes int64, ids ...string) ([]rejectstore.Reject, error) {
+	if err := budget.Need(ctx, bytes); err != nil {
+		return nil, err
+	}
+	return d.Store.Get(ctx, withText, ids...)
+}
+
+// readOne returns the reject with an id, and its text. The list is empty if there is none.
+func (d Rejects) readOne(ctx context.Context, id string) ([]rejectstore.Reject, error) {
+	sizes, err := d.Store.Sizes(ctx, true, id)
+	if err != nil {
+		return nil, err
+	}
+	return d.read(ctx, true, sizes[0], id)
 }
 
 // summarize answers GET /v1/rejects/summary.
@@ -259,7 +296,7 @@ func (d Rejects) one(ctx context.Context, c *web.Call, a *arguments) (r rejectst
 	if refusal, refused := a.refusal(c); refused {
 		return r, refusal, false
 	}
-	found, err := d.Store.Get(ctx, true, c.Values[0])
+	found, err := d.readOne(ctx, c.Values[0])
 	switch {
 	case err != nil:
 		return r, c.Unavailable(err), false

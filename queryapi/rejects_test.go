@@ -17,6 +17,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/budget"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/rejectstore"
@@ -336,6 +337,71 @@ func TestAShortPageTakesFewRoundTrips(t *testing.T) {
 	}
 	if n := made.Load(); n < 2 || n > 20 {
 		t.Errorf("%d round trips", n)
+	}
+}
+
+// replies notes the most bytes that were read in one round trip. It implements goredis.Hook.
+type replies struct {
+	trips
+	most int
+}
+
+func (n *replies) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []goredis.Cmder) error {
+		err, bytes := next(ctx, cmds), 0
+		for _, cmd := range cmds {
+			if reply, ok := cmd.(*goredis.SliceCmd); ok {
+				for _, value := range reply.Val() {
+					text, _ := value.(string)
+					bytes += len(text)
+				}
+			}
+		}
+		n.most = max(n.most, bytes)
+		return err
+	}
+}
+
+// A caller could otherwise have any amount of data read at once.
+func TestRejectsAreReadInPortionsThatCountWithWhatAnswersAreMadeOf(t *testing.T) {
+	const all = 1 << 20
+	d, memory := newRejectDesk(t), budget.New(all, nil)
+	var list []ingestor.Rejection
+	for i := range 20 {
+		r := ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{Door: "http", Raw: strings.Repeat("x", 300_000), Received: d.now, Origin: fmt.Sprint(i)}}
+		r.Errors = []ingestor.Diagnostic{{Code: "SVCPRB016", Line: 1, Column: 1, EndColumn: 65_001, Value: strings.Repeat("<", 65_000)}}
+		list = append(list, r)
+	}
+	if err := d.store.Reject(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	operations := d.rejects.Operations()
+	for i := range operations {
+		serve := operations[i].Serve
+		operations[i].Serve = func(ctx context.Context, c *web.Call) web.Answer {
+			ctx, question := memory.Ask(ctx)
+			defer question.End()
+			return serve(ctx, c)
+		}
+	}
+	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, operations, nil)
+	var read replies
+	d.redis.ReadClient().AddHook(&read)
+	for _, target := range []string{"", "?q=nothing", "?value=nothing", "/" + rejectstore.ID("0")} {
+		if !memory.Try(all) {
+			t.Fatalf("before %q: not all memory was returned", target)
+		}
+		if status, got := d.ask("demo", target, ""); status != 503 {
+			t.Errorf("%q without memory: %d, %d rejects", target, status, len(got.Rejects))
+		}
+		memory.Return(all)
+		status, got := d.ask("demo", target, "")
+		if status != 200 || target == "" && len(got.Rejects) != len(list) || strings.HasPrefix(target, "?") && len(got.Rejects)+len(got.Next) > 0 {
+			t.Errorf("%q: %d, %d rejects, next %q", target, status, len(got.Rejects), got.Next)
+		}
+	}
+	if read.most < all/2 || read.most > all+10_000 { // the fields that have some bytes are not counted
+		t.Errorf("up to %d bytes are read at once", read.most)
 	}
 }
 

@@ -142,8 +142,12 @@ func (s *Store) Reject(ctx context.Context, rejections []ingestor.Rejection) err
 // maxCodes bounds the codes by which a reject is found.
 const maxCodes = 8
 
-// maxDiagnostics bounds the diagnostics that are kept of a reject, in bytes.
-const maxDiagnostics = 64 << 10
+// maxDiagnostics bounds the diagnostics that are kept of a reject, in bytes. maxValue bounds the value
+// of one that is too large by itself: a byte takes up to six in JSON.
+const (
+	maxDiagnostics = 64 << 10
+	maxValue       = 8 << 10
+)
 
 // addition returns the arguments of the script that adds a rejection.
 func (s *Store) addition(id string, r *ingestor.Rejection) []any {
@@ -175,7 +179,7 @@ func (s *Store) addition(id string, r *ingestor.Rejection) []any {
 	args = appendAll(args, cells)
 	args = appendAll(append(args, len(tallies)), tallies)
 	return append(args,
-		"state", string(Open), "received", received, "hour", hour, "source", source, "bytes", bytes, "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
+		"state", string(Open), "received", received, "hour", hour, "source", source, "bytes", bytes, "length", len(r.Raw), "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
 		"door", r.Door, "sender", r.Sender, "airport", r.Airport, "text", r.Raw, "form", form(r.JSON, r.Report), "record", r.Key,
 		"codes", strings.Join(codes, ","), "value", value, "diagnostics", faults)
 }
@@ -200,12 +204,18 @@ func form(json, report bool) string {
 	return "text"
 }
 
-// diagnostics returns the list of as many diagnostics as there is room for, at least one.
+// diagnostics returns the list of as many diagnostics as there is room for, at least one. If there is
+// no room for one, its value is cut.
 func diagnostics(list []ingestor.Diagnostic) string {
 	text := ingestor.AppendDiagnostics(nil, list)
 	for n := len(list); len(text) > maxDiagnostics && n > 1; {
 		n = max(1, n*maxDiagnostics/len(text)*9/10)
 		text = ingestor.AppendDiagnostics(nil, list[:n])
+	}
+	if len(text) > maxDiagnostics {
+		first := list[0]
+		first.Value = first.Value[:min(len(first.Value), maxValue)]
+		text = ingestor.AppendDiagnostics(nil, []ingestor.Diagnostic{first})
 	}
 	return string(text)
 }
@@ -243,32 +253,58 @@ func read(id string, values []any) (Reject, bool) {
 	return r, true
 }
 
+// Sizes returns how many bytes Get reads of each of the rejects with these ids, but for claims: 0 if
+// there is none.
+func (s *Store) Sizes(ctx context.Context, withText bool, ids ...string) ([]int64, error) {
+	replies, err := s.get(ctx, ids, "bytes", "length")
+	sizes := make([]int64, len(replies))
+	for i, values := range replies {
+		number := func(v any) (n int64) {
+			text, _ := v.(string)
+			n, _ = strconv.ParseInt(text, 10, 64) // written by scripts; absent is 0
+			return n
+		}
+		sizes[i] = number(values[0])
+		if !withText {
+			sizes[i] -= number(values[1])
+		}
+	}
+	return sizes, err
+}
+
 // Get returns the rejects with these ids, without those that are not there, and without their texts
-// unless withText is set.
+// unless withText is set. It takes no memory from a budget: see Sizes.
 func (s *Store) Get(ctx context.Context, withText bool, ids ...string) ([]Reject, error) {
 	fields := fields
 	if !withText {
 		fields = fields[:len(fields)-1]
 	}
-	replies := make([]*goredis.SliceCmd, len(ids))
+	replies, err := s.get(ctx, ids, fields...)
+	found := make([]Reject, 0, len(replies))
+	for i, values := range replies {
+		if r, there := read(ids[i], values); there {
+			found = append(found, r)
+		}
+	}
+	return found, err
+}
+
+// get returns the values of fields of each reject.
+func (s *Store) get(ctx context.Context, ids []string, fields ...string) ([][]any, error) {
+	replies, all := make([]*goredis.SliceCmd, len(ids)), make([][]any, len(ids))
 	err := s.redis.Read(ctx, func(p goredis.Pipeliner) {
 		for i, id := range ids {
 			replies[i] = p.HMGet(ctx, s.rejectKey(id), fields...)
 		}
 	})
-	found := make([]Reject, 0, len(ids))
 	for i, reply := range replies {
-		if err == nil {
-			err = reply.Err()
-		}
-		if err != nil {
-			return nil, redis.Unavailable("rejectstore: get", err)
-		}
-		if r, there := read(ids[i], reply.Val()); there {
-			found = append(found, r)
-		}
+		err = cmp.Or(err, reply.Err())
+		all[i] = reply.Val()
 	}
-	return found, nil
+	if err != nil {
+		return nil, redis.Unavailable("rejectstore: get", err)
+	}
+	return all, nil
 }
 
 // Before is the state and the claim that a reject had before a script was run.

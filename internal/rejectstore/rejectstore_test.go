@@ -3,6 +3,7 @@ package rejectstore_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -363,6 +364,53 @@ func TestTheSizeOfRejectsIsThatOfTheirTextsFaultsAndHistories(t *testing.T) {
 	}
 	if got := bytes(); got != 0 {
 		t.Errorf("%d bytes of nothing", got)
+	}
+}
+
+// The memory of rejects is taken from a budget before they are read.
+func TestTheSizeOfARejectIsWhatIsReadOfIt(t *testing.T) {
+	w := newWorld(t)
+	r := rejection("a", noon, "kafka", "ZRH", "", "SVCPRB001", "SVCPRB002")
+	r.Raw, r.Key = strings.Repeat("x", 60_000), "0724100001"
+	w.add(t, r)
+	step := rejectstore.Step{At: noon, Action: "resubmit", Key: "desk", Verdict: "rejected"}
+	if _, _, err := w.Decide(t.Context(), rejectstore.ID("a"), "", rejectstore.Open, step); err != nil {
+		t.Fatal(err)
+	}
+	rest := int64(len(r.Key) + len("value of a") + len(ingestor.AppendDiagnostics(nil, r.Errors)) +
+		len(`{"at":"2026-03-14T12:00:00Z","action":"resubmit","key":"desk","verdict":"rejected"}`+"\n"))
+	for withText, want := range map[bool]int64{true: 60_000 + rest, false: rest} {
+		if got, err := w.Sizes(t.Context(), withText, "none", rejectstore.ID("a")); err != nil || !slices.Equal(got, []int64{0, want}) {
+			t.Errorf("with text %t: %d, want %d, %v", withText, got, want, err)
+		}
+	}
+}
+
+// A byte of a value takes up to six bytes in JSON.
+func TestTheDiagnosticsOfARejectHave64KiBAtMost(t *testing.T) {
+	w := newWorld(t)
+	for name, tc := range map[string]struct {
+		value      string
+		count      int
+		kept, left int // diagnostics, 0 for some, and bytes of the value
+	}{
+		"many": {"value", 2000, 0, 5}, "one": {strings.Repeat("<", 65_000), 1, 1, 8192}, "two": {strings.Repeat("<", 65_000), 2, 1, 8192},
+	} {
+		r := rejection(name, noon, "kafka", "ZRH", "", slices.Repeat([]string{"SVCPRB001"}, tc.count)...)
+		for i := range r.Errors {
+			r.Errors[i].Value = tc.value
+		}
+		w.add(t, r)
+		got, err := w.Get(t.Context(), false, rejectstore.ID(name))
+		if err != nil || len(got) != 1 {
+			t.Fatal(got, err)
+		}
+		var kept []ingestor.Diagnostic
+		if err := json.Unmarshal(got[0].Diagnostics, &kept); err != nil || len(got[0].Diagnostics) > 64<<10 || len(kept) == 0 || tc.kept > 0 && len(kept) != tc.kept {
+			t.Errorf("%s: %d diagnostics in %d bytes, %v", name, len(kept), len(got[0].Diagnostics), err)
+		} else if kept[0].Value != tc.value[:tc.left] || got[0].Value != tc.value {
+			t.Errorf("%s: %d bytes of the value are left, want %d", name, len(kept[0].Value), tc.left)
+		}
 	}
 }
 
