@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/rejectstore"
 	"bagtrail/internal/web"
@@ -291,10 +292,13 @@ func TestAJobHasTheRightsOfItsKey(t *testing.T) {
 		t.Errorf("filter: %+v", got)
 	}
 	for name, rights := range map[string]queryapi.Rejects{
-		"revoked": {Keys: keys{}}, "without the right": {Keys: keys{"demo": testKeys["bags-only"]}}, "another scope": {Keys: keys{"demo": testKeys["lhr"]}},
+		"revoked": {Keys: revokedKeys{}}, "no key": {Keys: keys{}}, "without the right": {Keys: keys{"demo": testKeys["bags-only"]}}, "another scope": {Keys: keys{"demo": testKeys["lhr"]}},
 	} {
 		begun := d.begin("demo", "dismiss", `{"airport":"ZRH","reason":"a test"}`)
 		rights.Store, rights.Acceptor = d.store, d
+		if name != "revoked" {
+			d.now = d.now.Add(2 * time.Minute)
+		}
 		if _, err := rights.AdvanceJobs(t.Context(), "one"); err != nil {
 			t.Fatal(err)
 		}
@@ -302,6 +306,47 @@ func TestAJobHasTheRightsOfItsKey(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
+}
+
+// Each process reads the key file by itself, and may be of an older version.
+func TestAProcessThatMayKnowLessOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing.T) {
+	d := newRejectDesk(t)
+	d.fill(6, "ZRH", "LHR")
+	for name, known := range map[string]queryapi.Rejects{
+		"no key": {Keys: keys{}}, "without the right": {Keys: keys{"demo": testKeys["bags-only"]}}, "another scope": {Keys: keys{"demo": testKeys["lhr"]}},
+	} {
+		known.Store, known.Acceptor = d.store, d
+		begun := d.begin("demo", "dismiss", `{"airport":"ZRH","reason":"a test","dry_run":true}`)
+		if advanced, err := known.AdvanceJobs(t.Context(), "two"); err != nil || advanced || d.job("demo", begun.ID).State != "running" {
+			t.Errorf("%s: advanced %t, %v", name, advanced, err)
+		}
+		if _, err := d.work(t.Context(), "one"); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.job("demo", begun.ID); got.State != "done" || got.Dismissed != 3 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	newer := rejectstore.Job{ID: "newer", Action: "dismiss", Key: "demo", Question: `{"filter":"new","reason":"a test"}`, Began: d.now}
+	if err := d.store.AddJob(t.Context(), &newer, 10, 10); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"running", "stopped"} {
+		if _, err := d.work(t.Context(), "one"); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.job("demo", newer.ID); got.State != want {
+			t.Errorf("%s: %+v, want %s", d.now.Sub(newer.Began), got, want)
+		}
+		d.now = d.now.Add(2 * time.Minute)
+	}
+}
+
+// revokedKeys has every key, revoked.
+type revokedKeys struct{}
+
+func (revokedKeys) Named(name string, _ time.Time) (*apikey.Key, bool) {
+	return &apikey.Key{Name: name}, false
 }
 
 func TestOnlyTheKeyThatBeganAJobSeesIt(t *testing.T) {
@@ -511,7 +556,7 @@ func TestAClaimOfAStoppedJobIsBroughtToItsEnd(t *testing.T) {
 		t.Fatal("the job was not interrupted")
 	}
 	d.lost, d.now = nil, d.now.Add(time.Minute)
-	d.rejects.Keys = keys{}
+	d.rejects.Keys = revokedKeys{}
 	if _, err := d.work(t.Context(), "two"); err != nil {
 		t.Fatal(err)
 	}

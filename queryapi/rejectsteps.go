@@ -45,11 +45,16 @@ func (d Rejects) RunJobs(ctx context.Context, report func(error)) {
 	}
 }
 
-// AdvanceJobs advances each running job by one step, unless another process holds it. It reports
-// whether it has advanced any.
+// AdvanceJobs advances each running job by one step, unless another process holds it, or may know
+// more of its key. It reports whether it has advanced any.
 func (d Rejects) AdvanceJobs(ctx context.Context, process string) (advanced bool, err error) {
 	ids, err := d.Store.RunningJobs(ctx)
 	for _, id := range ids {
+		job, _, failure := d.Store.Job(ctx, id)
+		if _, sure := d.step(&job); failure != nil || !sure {
+			err = errors.Join(err, failure)
+			continue
+		}
 		job, held, failure := d.Store.HoldJob(ctx, id, process)
 		if held {
 			advanced = true
@@ -69,21 +74,32 @@ type jobStep struct {
 	asks question
 }
 
+// step returns the next step of a job. It is Stopped if the key of the job may not do what that asks
+// for. sure is false if that may be so because this process has read an older key file than the one at
+// which the job began, or is of an older version.
+func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
+	step = jobStep{Rejects: d, job: job, Advance: rejectstore.Advance{At: job.At, State: rejectstore.Running}}
+	now := d.Acceptor.Now()
+	key, active := d.Keys.Named(job.Key, now)
+	if active {
+		a := new(arguments)
+		a.readObject([]byte(job.Question), "dry_run")
+		step.key, step.asks = key, readQuestion(a, key, job.Action)
+		step.asks.endAtStart(job)
+		if key.MayUse(operation.Rejects) && !step.asks.forbidden && len(a.errors) == 0 {
+			return step, true
+		}
+	}
+	step.State = rejectstore.Stopped
+	return step, key != nil && !active || now.Sub(job.Began) >= apikey.FilesDiffer
+}
+
 // advance takes one step of a job. It reads the next rejects and files those that are accepted.
 // Then it writes the decisions on all of them together with the new position of the job. If the
 // step is interrupted, it is taken again, with the claims of the first time.
 func (d Rejects) advance(ctx context.Context, job *rejectstore.Job) error {
-	step := jobStep{Rejects: d, job: job, Advance: rejectstore.Advance{At: job.At, State: rejectstore.Running}}
-	a := new(arguments)
-	a.readObject([]byte(job.Question), "dry_run")
-	key, known := d.Keys.Named(job.Key, d.Acceptor.Now())
-	if known {
-		step.key, step.asks = key, readQuestion(a, key, job.Action)
-		step.asks.endAtStart(job)
-	}
-	if !known || !step.key.MayUse(operation.Rejects) || step.asks.forbidden || len(a.errors) > 0 {
-		step.State = rejectstore.Stopped
-	} else {
+	step, _ := d.step(job)
+	if step.State == rejectstore.Running {
 		rejects, err := step.read(ctx)
 		if err == nil {
 			err = step.decide(ctx, rejects)

@@ -63,6 +63,10 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	return key, true
 }
 
+// FilesDiffer is how long this process may know less of a key than another one, since each reads the
+// key file by itself.
+const FilesDiffer = 2 * time.Minute
+
 // ByName finds keys by their names; *Store implements it.
 type ByName interface {
 	// Named returns the key with that name, or nil if there is none, and whether it is active at that

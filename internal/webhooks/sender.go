@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/pause"
@@ -80,7 +81,8 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	case d.Paused || s.at.Pause != nil:
 		wait(s.rest(ctx, d, asker, err == nil), nil)
 		return
-	case err != nil && s.conf.Now().Sub(d.Changed) < keysDiffer, errors.Is(err, errUnknownKey) && s.conf.Now().Sub(s.known) < keysDiffer:
+	case err != nil && s.conf.Now().Sub(d.Changed) < apikey.FilesDiffer, errors.Is(err, errUnknownKey) && s.conf.Now().Sub(s.known) < apikey.FilesDiffer:
+		// A process with a newer key file may have accepted the change of the webhook, or know the key.
 		wait(lookAgain, nil)
 		return
 	case err != nil:
@@ -126,11 +128,6 @@ func (s *sender) rest(ctx context.Context, d *Definition, a changefeed.Asker, kn
 	}
 	return longestDelay
 }
-
-// keysDiffer is how long this process may know less of a key than another one, since each reads the
-// key file by itself: the rights of a key after a change of its webhook, which a process with a newer
-// file may have accepted, and whether there is the key at all. Only then the webhook is paused.
-const keysDiffer = 2 * time.Minute
 
 // next posts the next batch, if there is one. more reports whether another may follow at once.
 func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (more bool, err error) {
