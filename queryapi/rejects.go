@@ -74,12 +74,11 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 	for _, state := range rejectstore.States() {
 		states = append(states, string(state))
 	}
-	short := func(s string) bool { return s != "" && len(s) <= 64 }
-	isCode := func(s string) bool { return short(s) && s != "*" } // for the store "*" means every code
+	isName := func(s string) bool { return s != "" && len(s) <= 64 && !strings.ContainsAny(s, "|*") } // these two have a meaning for the store
 	w := wanted{Filter: rejectstore.Filter{
 		State: rejectstore.State(a.choice("state", states...)),
-		Code:  a.text("code", isCode, "a code such as SVCPRB018"),
-		Door:  a.text("door", short, "the name of a door"),
+		Code:  a.text("code", isName, "a code such as SVCPRB018"),
+		Door:  a.text("door", isName, "the name of a door"),
 		Since: a.instant("since"), Until: a.instant("until"),
 	}}
 	for _, other := range []struct {
@@ -157,7 +156,7 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	dst := append(c.Buffer, `{"rejects":[`...)
-	last, more, err := d.find(ctx, &w, after, part.limit, func(r *rejectstore.Reject) error {
+	last, more, err := d.find(ctx, c.Key, &w, after, part.limit, func(r *rejectstore.Reject) error {
 		dst = c.Part(append(appendReject(strictjson.AppendComma(dst), r, false), '}'))
 		return c.PartErr()
 	})
@@ -174,9 +173,9 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	return c.OK(append(dst, '}'))
 }
 
-// find calls show with the rejects after a position, the newest first. last is the position of the
-// last one that was looked at, and more reports whether others follow.
-func (d Rejects) find(ctx context.Context, w *wanted, after rejectstore.Position, limit int, show func(*rejectstore.Reject) error) (last rejectstore.Position, more bool, err error) {
+// find calls show with the rejects after a position that the key covers, the newest first. last is the
+// position of the last one that was looked at, and more reports whether others follow.
+func (d Rejects) find(ctx context.Context, key *apikey.Key, w *wanted, after rejectstore.Position, limit int, show func(*rejectstore.Reject) error) (last rejectstore.Position, more bool, err error) {
 	step, found := limit, 0
 	if w.looks {
 		step = max(limit, looksAtOnce)
@@ -199,7 +198,7 @@ func (d Rejects) find(ctx context.Context, w *wanted, after rejectstore.Position
 					return last, true, nil
 				}
 				last = rejectstore.Position{Received: r.Received, ID: r.ID}
-				if w.matches(r) {
+				if inScope(key, r) && w.matches(r) {
 					found++
 					err = show(r)
 				}

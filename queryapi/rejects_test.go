@@ -274,6 +274,29 @@ func TestAKeySeesRejectsOfItsAirportsAlone(t *testing.T) {
 	}
 }
 
+// The name of a key may have any characters, also those between the parts of a cell of the store.
+func TestNoFilterShowsAKeyTheRejectsOfAnotherWithALongerName(t *testing.T) {
+	d := newRejectDesk(t)
+	for _, sender := range []string{"lhr|test", "a|LHR", "x|@lhr"} {
+		d.post(sender, "BSM\r\nENDBSM\r\n")
+	}
+	for target, want := range map[string]string{
+		"?code=test%7C*": "code malformed", "?door=http%7C@a": "door malformed", "?code=*&door=*": "code malformed, door malformed",
+		"/summary?code=test%7C*": "code malformed", "/summary?door=http%7C@a": "door malformed",
+	} {
+		if got := faultsV1(t, askV1(d.Site, "lhr", "/v1/rejects"+target, "")); got != want {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
+	}
+	odd := ingestor.Rejection{Envelope: ingestor.Envelope{Door: "http|@x", Raw: "x", Received: d.now, Origin: "odd"}}
+	if err := d.store.Reject(t.Context(), []ingestor.Rejection{odd}); err != nil {
+		t.Fatal(err)
+	}
+	if status, got := d.ask("lhr", "", ""); status != 200 || len(got.Rejects) > 0 {
+		t.Errorf("the door %s: %d %+v", odd.Door, status, got.Rejects)
+	}
+}
+
 func TestOtherFiltersLookAtEachReject(t *testing.T) {
 	d := newRejectDesk(t)
 	for i := range 7 {
