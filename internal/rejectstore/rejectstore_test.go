@@ -414,6 +414,24 @@ func TestTheDiagnosticsOfARejectHave64KiBAtMost(t *testing.T) {
 	}
 }
 
+// A holder whose clock is ahead, and that has ended, would keep the job from others.
+func TestAHoldByAClockThatIsAheadDoesNotCount(t *testing.T) {
+	w := newWorld(t)
+	if err := w.AddJob(t.Context(), &rejectstore.Job{ID: "job", Began: noon}, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		process string
+		at      time.Duration
+		held    bool
+	}{{"one", time.Hour, true}, {"two", 0, true}, {"three", 0, false}, {"two", 2 * time.Second, true}, {"three", 0, false}, {"three", 6 * time.Second, true}} {
+		w.now = noon.Add(tc.at)
+		if _, held, err := w.HoldJob(t.Context(), "job", tc.process); held != tc.held || err != nil {
+			t.Errorf("process %s at %v: %t %v", tc.process, tc.at, held, err)
+		}
+	}
+}
+
 func TestOpenRejectsAreCountedAfterOldOnesAreRemoved(t *testing.T) {
 	w := newWorld(t)
 	w.mixed(t)
