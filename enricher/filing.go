@@ -48,7 +48,7 @@ func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flight
 		add(in, in.Airport, station)
 	}
 	if out := dated.segment(g.Outbound); !out.IsZero() {
-		if m.Kind.IsSource() && m.Source == 'X' || e.airports.SamePlace(out.Airport, station) {
+		if m.Arriving(g, e.airports.SamePlace) {
 			at = station
 			add(out, "", at)
 		} else {

@@ -76,6 +76,7 @@ func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularit
 		made := c.add()
 		*made = all
 		fill(made, g, dated)
+		made.Arriving = m.Arriving(g, e.airports.SamePlace)
 		made.Group, made.Irregularity, made.Original = int32(i), irregularity, original(c.plate, g)
 	}
 }

@@ -148,3 +148,9 @@ type Message struct {
 
 // Accepted reports whether the message has no error.
 func (m *Message) Accepted() bool { return len(m.Errors) == 0 }
+
+// Arriving reports whether the .F of a group arrives at the .V airport (rules §3, legs): the message
+// is a BSM with source X, or both airports are one place.
+func (m *Message) Arriving(g *Group, samePlace func(a, b string) bool) bool {
+	return m.Kind.IsSource() && m.Source == 'X' || g.Outbound.Present() && samePlace(g.Outbound.Airport, m.Airport)
+}

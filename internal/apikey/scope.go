@@ -89,10 +89,14 @@ func (s Sight) Text(m *parser.Message) bool {
 			hasFlight = hasFlight || f.Present()
 			return f.Present() && !s.Leg(bag.Leg{Flight: bag.Flight{Airline: f.Airline}, From: from, To: to})
 		}
-		if outside(g.Inbound, g.Inbound.Airport, station) || outside(g.Outbound, station, g.Outbound.Airport) {
+		from, to := station, g.Outbound.Airport
+		if m.Arriving(g, s.airports.SamePlace) {
+			from, to = "", station
+		}
+		if outside(g.Inbound, g.Inbound.Airport, station) || outside(g.Outbound, from, to) {
 			return false
 		}
-		from := g.Outbound.Airport
+		from = to
 		for _, onward := range g.Onward {
 			if outside(onward, from, onward.Airport) {
 				return false

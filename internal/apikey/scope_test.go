@@ -154,6 +154,9 @@ func TestATextIsInScopeIfItsAirportAndEveryFlightOfItsGroupsAre(t *testing.T) {
 		{"airport", zurich, ".V/1LZRH .F/BA1/14MAR/LHR .N/0724000001001", true},
 		{"airport of the flight only", key(nil, []string{"LHR"}), ".V/1LZRH .F/BA1/14MAR/LHR .N/0724000001001", false},
 		{"flight that goes on elsewhere", zurich, ".V/1LZRH .F/BA1/14MAR/LHR .O/BA2/14MAR/JFK .N/0724000001001", false},
+		{"arriving flight, then one that departs", key(nil, []string{"JFK"}), ".V/1XJFK .F/LX14/14MAR/ZRH .O/AA1/14MAR/BOS .N/0724000001001", true},
+		{"arriving flight at a place of the city", key(nil, []string{"JFK"}), ".V/1LJFK .F/LX14/14MAR/EWR .O/AA1/14MAR/BOS .N/0724000001001", true},
+		{"departing flight", key(nil, []string{"JFK"}), ".V/1LJFK .F/LX14/14MAR/ZRH .O/AA1/14MAR/BOS .N/0724000001001", false},
 		{"no flight", zurich, ".V/1LZRH .J/S//A/14MAR/1200Z .N/0724000001001", true},
 		{"no flight, limited airlines", swiss, ".V/1LZRH .J/S//A/14MAR/1200Z .N/0724000001001", false},
 	} {

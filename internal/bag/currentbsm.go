@@ -2,7 +2,6 @@ package bag
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"bagtrail/internal/smallmap"
@@ -43,7 +42,7 @@ func (r Rules) newCurrentBSMs(messages []*Message) *currentBSMs {
 		if !m.Kind.IsSource() {
 			continue
 		}
-		if d := r.directionOf(m); !c.own.Has(d) {
+		if d := m.direction(); !c.own.Has(d) {
 			c.own.Set(d, len(c.slots))
 			c.slots = append(c.slots, slot{direction: d})
 		}
@@ -51,17 +50,11 @@ func (r Rules) newCurrentBSMs(messages []*Message) *currentBSMs {
 	return c
 }
 
-// directionOf returns the airport of m, and whether the flight of m arrives there.
-func (r Rules) directionOf(m *Message) direction { return direction{m.Airport, r.arriving(m)} }
-
-// arriving reports whether the .F of m arrives at the airport of m: .F names a place of that city,
-// or m is a BSM with source X.
-func (r Rules) arriving(m *Message) bool {
-	return m.Kind.IsSource() && m.Source == 'X' || !m.Outbound.IsZero() && r.SamePlace(m.Outbound.Airport, m.Airport)
-}
+// direction returns the airport of m, and whether the flight of m arrives there.
+func (m *Message) direction() direction { return direction{m.Airport, m.Arriving} }
 
 // departs reports whether the .F of m departs from the airport of m.
-func (r Rules) departs(m *Message) bool { return !m.Outbound.IsZero() && !r.arriving(m) }
+func (m *Message) departs() bool { return !m.Outbound.IsZero() && !m.Arriving }
 
 // at returns the indices of the slots whose airport is one place with that of d.
 func (c *currentBSMs) at(d direction) []int {
@@ -81,7 +74,7 @@ func (c *currentBSMs) at(d direction) []int {
 // add adds a BSM. It ignores a DEL that does not count, and a BSM that names no passenger if it
 // would end a BSM of another airline that names one.
 func (c *currentBSMs) add(m *Message) {
-	d := c.rules.directionOf(m)
+	d := m.direction()
 	before := c.slots[c.own.Value(d)].current
 	switch {
 	case m.isDelete():
@@ -130,7 +123,7 @@ func (c *currentBSMs) decidesExit(airport string) bool {
 func (c *currentBSMs) latestFirst() []*Message {
 	var current []*slot
 	for i := range c.slots {
-		if s := &c.slots[i]; s.current != nil && c.rules.directionOf(s.current) == s.direction {
+		if s := &c.slots[i]; s.current != nil && s.current.direction() == s.direction {
 			current = append(current, s)
 		}
 	}
@@ -147,7 +140,7 @@ func (c *currentBSMs) latestFirst() []*Message {
 func (c *currentBSMs) onwardFrom(airport string) []Leg {
 	var legs []Leg
 	for _, m := range c.latestFirst() {
-		for leg := range c.rules.onward(m) {
+		for leg := range m.onward() {
 			if leg.From != "" && c.rules.SamePlace(leg.From, airport) {
 				legs = append(legs, leg)
 			}
@@ -158,7 +151,7 @@ func (c *currentBSMs) onwardFrom(airport string) []Leg {
 
 // predecessor returns the predecessor of the BSM m (rules §3, legs). m must not be added yet.
 func (c *currentBSMs) predecessor(m *Message) predecessor {
-	d := c.rules.directionOf(m)
+	d := m.direction()
 	if before := c.slots[c.own.Value(d)].last; before != nil {
 		return predecessor{before.Outbound.Flight, before.PassengerStatus}
 	}
@@ -166,35 +159,4 @@ func (c *currentBSMs) predecessor(m *Message) predecessor {
 		return predecessor{flight: legs[0].Flight}
 	}
 	return predecessor{}
-}
-
-// outbound returns the leg of the .F of m. If the flight arrives at the airport of m, its departure
-// is unknown.
-func (r Rules) outbound(m *Message) Leg {
-	f := m.Outbound
-	if r.arriving(m) {
-		return Leg{Flight: f.Flight, Carrier: f.Carrier, To: m.Airport}
-	}
-	return Leg{Flight: f.Flight, Carrier: f.Carrier, From: m.Airport, To: f.Airport}
-}
-
-// inbound returns the leg of the .I of m.
-func inbound(m *Message) Leg {
-	return Leg{Flight: m.Inbound.Flight, Carrier: m.Inbound.Carrier, From: m.Inbound.Airport, To: m.Airport}
-}
-
-// onward yields the legs of the .O of m. Each departs where the one before it, or the .F, arrives.
-func (r Rules) onward(m *Message) iter.Seq[Leg] {
-	return func(yield func(Leg) bool) {
-		from := ""
-		if !m.Outbound.IsZero() {
-			from = r.outbound(m).To
-		}
-		for _, o := range m.Onward {
-			if !yield(Leg{Flight: o.Flight, Carrier: o.Carrier, From: from, To: o.Airport}) {
-				return
-			}
-			from = o.Airport
-		}
-	}
 }

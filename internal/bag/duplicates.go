@@ -163,7 +163,7 @@ func (c *copyFinder) statuses(groups []*Message) []Status {
 	}
 	c.sets = c.sets[:0]
 	for _, m := range groups {
-		c.sets = append(c.sets, c.rules.processingEvent(m).Sets)
+		c.sets = append(c.sets, processingEvent(m).Sets)
 	}
 	return c.sets
 }

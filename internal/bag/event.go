@@ -12,7 +12,7 @@ type eventRule func(*history, *Message) EventCode
 // eventRules has the rule of each kind of message.
 var eventRules = [...]eventRule{
 	parser.BSM: (*history).sourceEvent,
-	parser.BPM: func(h *history, m *Message) EventCode { return h.rules.processingEvent(m) },
+	parser.BPM: func(_ *history, m *Message) EventCode { return processingEvent(m) },
 }
 
 // If the parser accepts a kind that has no rule, this does not compile.
@@ -20,7 +20,6 @@ var _ [parser.KindCount]eventRule = eventRules
 
 // history makes the events of a bag. Its messages are added in the order of events.
 type history struct {
-	rules   Rules
 	plate   Plate
 	current *currentBSMs
 }
@@ -28,7 +27,7 @@ type history struct {
 // events makes the events of a bag from its messages, which are in the order of events. It also
 // returns the BSMs that are current after the last of them.
 func (r Rules) events(plate Plate, messages []*Message) ([]Event, *currentBSMs) {
-	h := history{r, plate, r.newCurrentBSMs(messages)}
+	h := history{plate, r.newCurrentBSMs(messages)}
 	made := make([]Event, 0, len(messages)+2)
 	for _, m := range messages {
 		made = append(made, eventRules[m.Kind](&h, m).of(m))
@@ -68,8 +67,8 @@ func (h *history) sourceEvent(m *Message) EventCode {
 }
 
 // processingEvent returns the event of a processing message, such as a BPM, that names the bag.
-func (r Rules) processingEvent(m *Message) EventCode {
-	arrives := r.arrives(m)
+func processingEvent(m *Message) EventCode {
+	arrives := m.onArrival()
 	switch {
 	case m.Irregularity == parser.StatusLoadedUnauthorised:
 		return unauthorisedEvent(m, arrives)
@@ -115,12 +114,9 @@ func unauthorisedEvent(m *Message, arrives bool) EventCode {
 	return e
 }
 
-// arrives reports whether a BPM is on arrival (rules §2): its flight brings the bag to its airport.
-func (r Rules) arrives(m *Message) bool {
-	if m.Outbound.IsZero() {
-		return !m.Inbound.IsZero()
-	}
-	return r.SamePlace(m.Outbound.Airport, m.Airport)
+// onArrival reports whether a BPM is on arrival (rules §2): its flight brings the bag to its airport.
+func (m *Message) onArrival() bool {
+	return m.Arriving || m.Outbound.IsZero() && !m.Inbound.IsZero()
 }
 
 // loadingEvent returns the event code of the .U rows.

@@ -2,7 +2,6 @@ package bag
 
 import (
 	"cmp"
-	"iter"
 	"slices"
 
 	"bagtrail/internal/smallmap"
@@ -21,7 +20,7 @@ func (r Rules) legs(b *Bag, messages []*Message) []Leg {
 	if b.OwnRush {
 		b.leaveBehindOwn(living)
 	}
-	past := r.otherLegs(s, messages)
+	past := otherLegs(s, messages)
 	r.sortByTravel(past, messages)
 	return append(living, past...)
 }
@@ -32,14 +31,14 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 	all := itinerary{rules: r}
 	out := exits{current: current}
 	for _, m := range latest { // rule 1
-		l := r.outbound(m)
+		l := m.outbound()
 		all.add(l, NotLoaded)
 		if l.From != "" {
 			out.take(m.Airport, l.Flight)
 		}
 	}
 	for _, m := range latest { // rule 2
-		for l := range r.onward(m) {
+		for l := range m.onward() {
 			if l.From != "" && out.open(l.From) {
 				all.add(l, NotLoaded)
 				out.take(l.From, l.Flight)
@@ -49,18 +48,18 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 	for _, e := range slices.Backward(events) { // rule 3, .I
 		m := e.Message
 		if in := m.Inbound; !in.IsZero() && !e.Positioning && !current.ignored.Has(m) && out.open(in.Airport) {
-			all.add(inbound(m), NoStatus)
+			all.add(m.inbound(), NoStatus)
 			out.take(in.Airport, in.Flight)
 		}
 	}
 	for _, m := range slices.Backward(messages) { // rule 3, .F of a BPM
 		if m.Kind.IsProcessing() && !m.Outbound.IsZero() && out.open(m.Airport) {
-			all.add(r.outbound(m), NotLoaded)
+			all.add(m.outbound(), NotLoaded)
 			out.take(m.Airport, m.Outbound.Flight)
 		}
 	}
 	for _, m := range r.loadedLast(events) {
-		all.add(r.outbound(m), NotLoaded)
+		all.add(m.outbound(), NotLoaded)
 	}
 	all.join()
 	return all.legs
@@ -78,7 +77,7 @@ func (r Rules) loadedLast(events []Event) []*Message {
 			continue
 		}
 		airports = append(airports, m.Airport)
-		if e.Sets.Loaded() && r.departs(m) {
+		if e.Sets.Loaded() && m.departs() {
 			loaded = append(loaded, m)
 		}
 	}
@@ -87,7 +86,7 @@ func (r Rules) loadedLast(events []Event) []*Message {
 
 // otherLegs returns a leg for each flight that messages name and that has no living leg. Its
 // airports come from the latest message that knows the departure.
-func (r Rules) otherLegs(living *statuses, messages []*Message) []Leg {
+func otherLegs(living *statuses, messages []*Message) []Leg {
 	var past []Leg
 	var byFlight smallmap.Map[Flight, int] // index in past
 	add := func(l Leg) {
@@ -104,24 +103,14 @@ func (r Rules) otherLegs(living *statuses, messages []*Message) []Leg {
 		}
 	}
 	for _, m := range slices.Backward(messages) {
-		for l := range r.outwardLegs(m) {
+		for l := range m.outwardLegs() {
 			add(l)
 		}
 		if !m.Inbound.IsZero() {
-			add(inbound(m))
+			add(m.inbound())
 		}
 	}
 	return past
-}
-
-// outwardLegs yields the legs of .F and .O of m.
-func (r Rules) outwardLegs(m *Message) iter.Seq[Leg] {
-	return func(yield func(Leg) bool) {
-		if !m.Outbound.IsZero() && !yield(r.outbound(m)) {
-			return
-		}
-		r.onward(m)(yield)
-	}
 }
 
 // longestChain is how many legs of one day sortByTravel follows back at most.
@@ -149,9 +138,9 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	}
 	for _, m := range slices.Backward(messages) {
 		if !m.Inbound.IsZero() {
-			add(inbound(m))
+			add(m.inbound())
 		}
-		for l := range r.outwardLegs(m) {
+		for l := range m.outwardLegs() {
 			add(l)
 		}
 	}

@@ -24,6 +24,7 @@ type Message struct {
 	Onward         []Segment
 	Connection     *Segment // .U 7-9; nil if absent
 
+	Arriving     bool   // .F arrives at the .V airport (rules §3, legs)
 	Irregularity string // status code of the .B that names the plate, or ""
 	Original     Plate  // .M 1 if that is another plate, else the first ten-digit word of .R if that is another plate, else ""
 
@@ -59,18 +60,48 @@ func (m *Message) Flights() iter.Seq[Flight] {
 	}
 }
 
-// Legs yields the legs of .I, .F and .O, each with the airports that the message itself gives.
+// Legs yields the legs of .I, .F and .O, each with the airports that the message itself gives
+// (rules §3, legs).
 func (m *Message) Legs() iter.Seq[Leg] {
 	return func(yield func(Leg) bool) {
-		leg := func(f Flight, from, to string) bool {
-			return f.IsZero() || yield(Leg{Flight: f, From: from, To: to})
+		if m.Inbound.IsZero() || yield(m.inbound()) {
+			m.outwardLegs()(yield)
 		}
-		if !leg(m.Inbound.Flight, m.Inbound.Airport, m.Airport) || !leg(m.Outbound.Flight, m.Airport, m.Outbound.Airport) {
-			return
+	}
+}
+
+// outwardLegs yields the legs of .F and .O.
+func (m *Message) outwardLegs() iter.Seq[Leg] {
+	return func(yield func(Leg) bool) {
+		if m.Outbound.IsZero() || yield(m.outbound()) {
+			m.onward()(yield)
 		}
-		from := m.Outbound.Airport
+	}
+}
+
+// inbound returns the leg of .I.
+func (m *Message) inbound() Leg {
+	return Leg{Flight: m.Inbound.Flight, Carrier: m.Inbound.Carrier, From: m.Inbound.Airport, To: m.Airport}
+}
+
+// outbound returns the leg of .F. If the flight arrives at the .V airport, its departure is unknown.
+func (m *Message) outbound() Leg {
+	f := m.Outbound
+	if m.Arriving {
+		return Leg{Flight: f.Flight, Carrier: f.Carrier, To: m.Airport}
+	}
+	return Leg{Flight: f.Flight, Carrier: f.Carrier, From: m.Airport, To: f.Airport}
+}
+
+// onward yields the legs of .O. Each departs where the one before it, or the .F, arrives.
+func (m *Message) onward() iter.Seq[Leg] {
+	return func(yield func(Leg) bool) {
+		from := ""
+		if !m.Outbound.IsZero() {
+			from = m.outbound().To
+		}
 		for _, o := range m.Onward {
-			if !leg(o.Flight, from, o.Airport) {
+			if !yield(Leg{Flight: o.Flight, Carrier: o.Carrier, From: from, To: o.Airport}) {
 				return
 			}
 			from = o.Airport

@@ -62,7 +62,7 @@ func (s *statuses) follow(events []Event) {
 			}
 		default:
 			s.applyToFlight(e)
-			if s.rules.departs(m) {
+			if m.departs() {
 				s.unloadOthers(e)
 			}
 		}

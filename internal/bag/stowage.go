@@ -31,7 +31,7 @@ func Containers(messages []*Message) []Container {
 func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message, error) {
 	by := make(map[series][]*Message)
 	for _, p := range stowage {
-		if r.departs(p) { // otherwise it positions nothing (rules §2)
+		if p.departs() { // otherwise it positions nothing (rules §2)
 			key := containerSeries(p)
 			by[key] = append(by[key], p)
 		}

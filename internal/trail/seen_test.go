@@ -88,6 +88,39 @@ func TestAMessageWithThePNROfOneInScopeIsSeen(t *testing.T) {
 	expect(t, "seen by LX at ZRH", codes(bag.NewViewer(t.Context(), covering{"LX", "ZRH"}).View(b)), "EXPECTED SORTED")
 }
 
+// An arriving flight does not touch the airport that its .F names, and the first .O departs from the .V
+// airport.
+func TestAKeySeesAnArrivingFlightAtItsAirportAlone(t *testing.T) {
+	for _, tc := range []struct {
+		v, f, elsewhere string
+		seenElsewhere   string
+	}{
+		{".V/1XJFK", ".F/LX14/12MAR/ZRH", "ZRH", ""},
+		{".V/1LJFK", ".F/LX14/12MAR/JFK", "ZRH", ""},
+		{".V/1LJFK", ".F/LX14/12MAR/NYC", "NYC", ""},
+		{".V/1LJFK", ".F/LX14/12MAR/ZRH", "ZRH", "EXPECTED"}, // departs
+	} {
+		w := newWorld(t)
+		w.send("12T06:00", "BSM", tc.v, tc.f, ".O/AA1/12MAR/BOS", ".N/0220000001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+		b := w.one(plate)
+		seen := func(airline, airport string) string {
+			if view := bag.NewViewer(t.Context(), covering{airline, airport}).View(b); view != nil {
+				return codes(view)
+			}
+			return ""
+		}
+		onward := "EXPECTED"
+		if tc.seenElsewhere != "" {
+			onward = ""
+		}
+		for _, c := range []struct{ airline, airport, want string }{
+			{"LX", "JFK", "EXPECTED"}, {"AA", "JFK", onward}, {"AA", "BOS", "EXPECTED"}, {"", tc.elsewhere, tc.seenElsewhere},
+		} {
+			expect(t, fmt.Sprintf("%s %s seen by %q at %s", tc.v, tc.f, c.airline, c.airport), seen(c.airline, c.airport), c.want)
+		}
+	}
+}
+
 // A message that names nobody is about two bags here, and the key sees the first message of one.
 func TestAMessageIsNotSeenThatIsAboutABagWhoseFirstMessageIsNot(t *testing.T) {
 	w := newWorld(t)
