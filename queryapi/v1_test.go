@@ -561,16 +561,29 @@ func TestAnArrivalIsAboutTheLegThatEndsThere(t *testing.T) {
 	} {
 		o.takeText(t, text)
 	}
-	bags, _ := o.get("/v1/bags/0724100001")["bags"].([]any)
-	events, _ := bags[0].(map[string]any)["events"].([]any)
-	var got []string
-	for _, e := range events {
-		event := e.(map[string]any)
-		got = append(got, fmt.Sprint(event["code"], event["airport"], event["leg"]))
-	}
-	if want := []string{"ARRIVEDZRH0", "LOADED_ON_AIRCRAFTZRH1", "ARRIVEDJFK1", "EXPECTEDGVA0"}; !slices.Equal(got, want) {
+	if got, want := o.legsOfEvents("0724100001"), []string{"ARRIVEDZRH0", "LOADED_ON_AIRCRAFTZRH1", "ARRIVEDJFK1", "EXPECTEDGVA0"}; !slices.Equal(got, want) {
 		t.Errorf("events and their legs: %v, want %v", got, want)
 	}
+}
+
+func TestAnArrivalInACityIsAboutTheLegThatEndsAtItsMetropolitanCode(t *testing.T) {
+	o := newOffice(testKeys["demo"])
+	o.takeText(t, "BSM\n.V/1LGVA\n.F/LX204/14MAR/ZRH\n.O/LX204/14MAR/NYC\n.N/0724100001001\nENDBSM\n")
+	o.takeText(t, "BPM\n.V/1LJFK\n.J/R///14MAR/2000Z\n.F/LX204/14MAR/NYC\n.N/0724100001001\nENDBPM\n")
+	if got, want := o.legsOfEvents("0724100001"), []string{"ARRIVEDJFK1", "EXPECTEDGVA0"}; !slices.Equal(got, want) {
+		t.Errorf("events and their legs: %v, want %v", got, want)
+	}
+}
+
+// legsOfEvents returns code, airport and leg of each event of the one bag of a plate.
+func (o *office) legsOfEvents(plate string) (all []string) {
+	bags, _ := o.get("/v1/bags/" + plate)["bags"].([]any)
+	events, _ := bags[0].(map[string]any)["events"].([]any)
+	for _, e := range events {
+		event := e.(map[string]any)
+		all = append(all, fmt.Sprint(event["code"], event["airport"], event["leg"]))
+	}
+	return all
 }
 
 // What made a re-flighted bag Delayed is told by the list of the flight as by the bag itself.

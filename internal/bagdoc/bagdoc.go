@@ -212,7 +212,7 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	dst = strictjson.AppendMember(dst, "airport", m.Airport)
 	dst = appendHappened(dst, m, w.Airports)
 	dst = AppendTime(dst, "received", m.Received)
-	dst = strictjson.AppendNumber(dst, "leg", legOf(s.seen, e))
+	dst = strictjson.AppendNumber(dst, "leg", w.legOf(s.seen, m))
 	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m), Reflighted: Reflighted(s.seen, e, w.Viewer)}
 	return append(bagjson.AppendEventDetails(dst, e, w.Airports, shown), '}')
 }
@@ -225,12 +225,12 @@ func appendHappened(dst []byte, m *bag.Message, airports *airport.Library) []byt
 	return append(dst, '"')
 }
 
-// legOf returns the index in Legs of the leg that an event concerns, or -1. This is the leg of its
+// legOf returns the index in Legs of the leg that a message concerns, or -1. This is the leg of its
 // .F or, if it has none, of its .I. If several legs have that flight, it is the leg that departs
-// from the airport of the event or, if the flight arrives there, the leg that arrives there.
-func legOf(b *bag.Bag, e *bag.Event) int {
-	m := e.Message
-	f, arrives := m.Outbound.Flight, e.Code == bag.EventArrived || m.Outbound.Airport == m.Airport || m.Kind.IsSource() && m.Source == 'X'
+// from the airport of the message or, if the flight arrives there, the leg that arrives there.
+// Airports that are one place are one airport (rules §3, legs).
+func (w *Writer) legOf(b *bag.Bag, m *bag.Message) int {
+	f, arrives := m.Outbound.Flight, m.Arriving
 	if f.IsZero() {
 		f, arrives = m.Inbound.Flight, true
 	}
@@ -241,7 +241,7 @@ func legOf(b *bag.Bag, e *bag.Event) int {
 		if arrives {
 			end = l.To
 		}
-		if l.Flight == f && !f.IsZero() && (found < 0 || end == m.Airport) {
+		if l.Flight == f && !f.IsZero() && (found < 0 || w.Airports.SamePlace(end, m.Airport)) {
 			found = i
 		}
 	}
