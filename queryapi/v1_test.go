@@ -9,11 +9,15 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"bagtrail/enricher/airline"
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/trail"
@@ -572,6 +576,29 @@ func TestAnArrivalInACityIsAboutTheLegThatEndsAtItsMetropolitanCode(t *testing.T
 	o.takeText(t, "BPM\n.V/1LJFK\n.J/R///14MAR/2000Z\n.F/LX204/14MAR/NYC\n.N/0724100001001\nENDBPM\n")
 	if got, want := o.legsOfEvents("0724100001"), []string{"ARRIVEDJFK1", "EXPECTEDGVA0"}; !slices.Equal(got, want) {
 		t.Errorf("events and their legs: %v, want %v", got, want)
+	}
+}
+
+// A through flight has two legs in the flight reference, and one in a message from its first airport to
+// its last.
+func TestALegWhoseFlightLeftWithoutTheBagIsDelayedSinceItLeftWhateverItsDestination(t *testing.T) {
+	const reference = `flights:
+  - {airline: LX, flight: "204", origin: GVA, destination: ZRH, date: 2026-03-14, departure: {actual: 2026-03-14T09:10:00Z}, arrival: {scheduled: 2026-03-14T10:00:00Z}}
+  - {airline: LX, flight: "204", origin: ZRH, destination: JFK, date: 2026-03-14, departure: {scheduled: 2026-03-14T12:00:00Z}, arrival: {scheduled: 2026-03-14T20:00:00Z}}
+`
+	path := filepath.Join(t.TempDir(), "flights.yaml")
+	if err := os.WriteFile(path, []byte(reference), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	flights, err := flightref.Open(path, airport.New().SamePlace, airline.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "204", "GVA", "JFK")
+	b.Legs[0].Status, b.Legs[0].Departed = bag.Delayed, true
+	got := askV1(siteWith(&answers{plate: []*bag.Bag{b}}, flights), "demo", "/v1/bags/0724100001", "").Body.String()
+	if want := `"status":"Delayed","status_since":"2026-03-14T09:10:00.000Z","status_event":"departed"}`; !strings.Contains(got, want) {
+		t.Errorf("no %s in %s", want, got)
 	}
 }
 

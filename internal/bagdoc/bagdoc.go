@@ -30,7 +30,7 @@ const (
 
 // References is the flight reference; *flightref.Store implements it.
 type References interface {
-	// Lookup returns the reference data of a leg. An airport that is not known is "".
+	// Lookup returns the reference data of a leg. An airport "" fits every airport.
 	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
 }
 
@@ -148,12 +148,11 @@ func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
 	dst = strictjson.AppendMember(dst, "to", l.To)
 	dst = strictjson.AppendBool(dst, "living", l.Living)
 	dst = strictjson.AppendMember(dst, "seat", l.Seat)
-	reference, known := w.References.Lookup(l.Flight, l.From, l.To)
 	if l.Status != bag.NoStatus {
 		dst = strictjson.AppendMember(dst, "status", l.Status.String())
-		dst = w.appendCause(dst, s, l, reference)
+		dst = w.appendCause(dst, s, l)
 	}
-	if known {
+	if reference, known := w.References.Lookup(l.Flight, l.From, l.To); known {
 		dst = AppendTimes(dst, "departure", reference.Departure)
 		dst = AppendTimes(dst, "arrival", reference.Arrival)
 	}
@@ -161,10 +160,11 @@ func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
 }
 
 // appendCause appends the event that set the status of a leg, and its time, if the asker sees that
-// event.
-func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg, reference *flightref.Reference) []byte {
+// event. If the flight left without the bag, the time is that of its departure, whatever its
+// destination.
+func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg) []byte {
 	if l.Departed {
-		if reference != nil {
+		if reference, known := w.References.Lookup(l.Flight, l.From, ""); known {
 			at, _ := reference.Departure.Best()
 			dst = AppendTime(dst, "status_since", at)
 		}
