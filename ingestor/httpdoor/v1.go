@@ -70,11 +70,12 @@ func (d Messages) Operations() []web.Operation {
 
 // requestMessage is a message of a request, with its events.
 type requestMessage struct {
-	text    string
-	id      string // the caller's; "" if there is none
-	hasID   bool
-	events  []plateEvent
-	repeats bool // it repeats an earlier message, see findEvents
+	text   string
+	id     string // the caller's; "" if there is none
+	hasID  bool
+	events []plateEvent // those that its sender sees
+	seen   bool         // its sender sees a bag that it names
+	made   bool         // it has made an event
 }
 
 // plateEvent is an event of a message.
@@ -217,8 +218,9 @@ func (d Messages) judge(c *web.Call, messages []requestMessage, by attempt) ([]i
 // platesAtOnce is how many plates findEvents reads in one call.
 const platesAtOnce = 200
 
-// findEvents finds the events that the messages have made and the sender sees. An accepted message
-// repeats an earlier one if its sender sees a bag that it names, but no event that it has made.
+// findEvents finds the events that the messages have made. An accepted message that has made none is
+// a Duplicate: it repeats an earlier one. Its sender is told so only if it sees a bag that the message
+// names.
 func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []requestMessage, outcomes []ingestor.Outcome) error {
 	sight := c.Key.SightIfLimited(d.Airports)
 	reader, viewer := d.Bags(sight), bag.NewViewer(ctx, sight)
@@ -239,49 +241,45 @@ func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []reques
 		}
 		for _, b := range bags {
 			view := viewer.View(b)
-			if view == nil {
-				continue
-			}
 			for _, i := range byPlate[b.Plate] {
-				messages[i].addEvents(view, &outcomes[i].Filing)
+				messages[i].addEvents(b, view, &outcomes[i].Filing)
 			}
 		}
 	}
 	for i := range messages {
-		p := &messages[i]
-		p.repeats = p.repeats && len(p.events) == 0
-		if outcomes[i].Verdict == ingestor.Duplicate {
+		p, o := &messages[i], &outcomes[i]
+		if o.Verdict == ingestor.Accepted && p.seen && !p.made {
+			o.Verdict = ingestor.Duplicate
+		}
+		if o.Verdict == ingestor.Duplicate {
 			p.events = nil // they belong to the message that was filed before
 		}
 	}
 	return viewer.Err()
 }
 
-// addEvents adds the events of a bag that a message has made.
-func (p *requestMessage) addEvents(b *bag.Bag, f *bag.Filing) {
-	p.repeats = true // findEvents clears it if there is an event
+// addEvents adds the events of a bag that the message has made. view is what its sender sees of the
+// bag, or nil.
+func (p *requestMessage) addEvents(b, view *bag.Bag, f *bag.Filing) {
+	p.seen = p.seen || view != nil
 	for i := range b.Events {
-		m := b.Events[i].Message
-		if m.Received.Equal(f.Received) && m.Position == f.Position && m.Raw == f.Raw {
-			p.events = append(p.events, plateEvent{b.Plate, b.Events[i].Code})
+		e := &b.Events[i]
+		m := e.Message
+		if !m.Received.Equal(f.Received) || m.Position != f.Position || m.Raw != f.Raw {
+			continue
+		}
+		p.made = true
+		if view != nil && slices.ContainsFunc(view.Events, func(shown bag.Event) bool { return shown.Message == m }) {
+			p.events = append(p.events, plateEvent{b.Plate, e.Code})
 		}
 	}
-}
-
-// verdict returns the verdict to show: Duplicate also for an accepted message that repeats an earlier
-// one.
-func (p *requestMessage) verdict(o *ingestor.Outcome) ingestor.Verdict {
-	if o.Verdict == ingestor.Accepted && p.repeats {
-		return ingestor.Duplicate
-	}
-	return o.Verdict
 }
 
 // show answers with the verdicts.
 func show(c *web.Call, messages []requestMessage, outcomes []ingestor.Outcome) web.Answer {
 	var counts [ingestor.Unauthorised + 1]int
 	for i := range messages {
-		counts[messages[i].verdict(&outcomes[i])]++
+		counts[outcomes[i].Verdict]++
 	}
 	dst := append(c.Buffer, '{')
 	for v := ingestor.Accepted; v <= ingestor.Unauthorised; v++ {
@@ -300,7 +298,7 @@ func (p *requestMessage) append(dst []byte, o *ingestor.Outcome) []byte {
 	if p.hasID {
 		dst = strictjson.AppendText(dst, "id", p.id)
 	}
-	dst = strictjson.AppendText(dst, "verdict", p.verdict(o).String())
+	dst = strictjson.AppendText(dst, "verdict", o.Verdict.String())
 	dst = strictjson.AppendName(dst, "diagnostics")
 	dst = ingestor.AppendDiagnostics(dst, slices.Concat(o.Errors, o.Warnings))
 	if len(p.events) > 0 {

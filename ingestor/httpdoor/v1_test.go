@@ -153,6 +153,7 @@ func newBatches(change ...func(*web.Settings)) *batches {
 	keys := keyring{
 		"all":        {Name: "all", Airlines: everything, Airports: everything, Operations: everything},
 		"lx":         {Name: "lx", Airlines: apikey.Scope{Codes: []string{"LX"}}, Airports: everything, Operations: everything},
+		"zurich":     {Name: "zurich", Airlines: everything, Airports: apikey.Scope{Codes: []string{"ZRH"}}, Operations: everything},
 		"processbim": {Name: "processbim", Airlines: everything, Airports: everything, Operations: apikey.Scope{Codes: []string{"processbim"}}},
 	}
 	settings := web.Settings{Keys: keys, Log: zap.NewNop(), Clock: time.Now}
@@ -367,6 +368,28 @@ func TestEachMessageOfABatchHasItsVerdictInOrder(t *testing.T) {
 	if got := verdicts(t, b.post("lx", "/v1/messages", jsonType, listOf(bsm("0724100003", "LX100", "HUBER"), bsm("0724100004", "BA200", "HUBER")))); got !=
 		"m0 accepted 0724100003 EXPECTED; m1 unauthorised" {
 		t.Errorf("a limited key: %s", got)
+	}
+}
+
+// No leg of the second message is in the scope of its sender, and the first message of the bag is not
+// seen, so the event is not seen either.
+func TestANewMessageWhoseEventItsSenderDoesNotSeeIsNoDuplicate(t *testing.T) {
+	b := newBatches()
+	bpm := func(flight string) string {
+		return "BPM\r\n.V/1LZRH\r\n.J/S\r\n" + flight + "\r\n.N/0724123456001\r\nENDBPM\r\n"
+	}
+	b.post("all", "/v1/messages", jsonType, listOf("BSM\r\n.V/1LLHR\r\n.F/BA1/14MAR/FRA\r\n.N/0724123456001\r\n.P/1SMITH\r\n.L/ABC123\r\nENDBSM\r\n"))
+	for _, c := range []struct{ text, want string }{
+		{bpm(".F/LX100/14MAR/JFK"), "m0 accepted 0724123456 SORTED"},
+		{bpm(".O/LX200/14MAR/CDG"), "m0 accepted"},
+		{bpm(".O/LX200/14MAR/CDG"), "m0 duplicate"},
+	} {
+		if got := verdicts(t, b.post("zurich", "/v1/messages", jsonType, listOf(c.text))); got != c.want {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+	}
+	if got := b.events(t, "0724123456"); got != "EXPECTED SORTED SORTED" {
+		t.Errorf("the bag has %s", got)
 	}
 }
 
