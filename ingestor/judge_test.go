@@ -115,7 +115,7 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 		{"over 64 KiB", envelope(exact + " "), "SVCSRV003"},
 		{"a full run", envelope(bags(1, 999, "")), ""},
 		{"a bag more", envelope(bags(1, 999, ".N/0724999999001\r\n")), "SVCSRV003"},
-		{"a full run that is repeated, and parts of it", envelope(bags(1, 999, strings.Repeat(".N/0724000000999\r\n.N/0724000500100\r\n", 15))), ""},
+		{"a full run that is repeated, and parts of it", envelope(bags(1, 999, strings.Repeat(".N/0724000000999\r\n.N/0724000500100\r\n", 40))), ""},
 		{"runs that overlap by all but one", envelope(bags(1, 999, ".N/0724000001999\r\n")), "SVCSRV003"},
 		{"4 MiB of text", envelope(padded(bags(1, 512, ""), 8192)), ""},
 		{"4 MiB of text and a little", envelope(padded(bags(1, 512, ""), 8193)), "SVCSRV003"},

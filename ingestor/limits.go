@@ -15,34 +15,51 @@ const (
 	maxText    = 4 << 20 // bytes of text, counted once for each bag
 )
 
-// overLimits returns the fault of a message that exceeds the limits, or nil.
+// overLimits returns the fault of a message that exceeds the limits, or nil. Tags may repeat plates.
+// The different plates are counted only if the tags are over a limit, as they hardly ever are.
 func overLimits(m *parser.Message, text string) []Diagnostic {
-	bags, entries := 0, 0
+	bags := 0
 	for i := range m.Groups {
-		g := &m.Groups[i]
-		own := 0
-		for _, t := range g.Tags {
-			own += t.Count
-		}
-		bags += own
-		entries += (own + 1) * (3 + len(g.Onward)) // .I, .F, .L and each .O; containers have flights too
+		bags += tagged(&m.Groups[i])
 	}
 	most := min(maxBags, maxText/max(len(text), 1))
-	if entries <= maxEntries && (bags <= most || plates(m) <= most) {
+	if (bags <= most || plates(together(m)) <= most) && (entries(m, tagged) <= maxEntries || entries(m, plates) <= maxEntries) {
 		return nil
 	}
 	return faultOf(fault.TooLarge, fmt.Sprintf(
 		"at most %d bags, %d of them under flights and names, and %d MiB of text kept for them", maxBags, maxEntries, maxText>>20))
 }
 
-// plates returns how many different plates a message names. Ranges may overlap.
-func plates(m *parser.Message) int {
-	var all parser.Group
+// entries returns how many index entries the groups of a message make. bags counts the bags of a
+// group.
+func entries(m *parser.Message, bags func(*parser.Group) int) (count int) {
+	for i := range m.Groups {
+		g := &m.Groups[i]
+		count += (bags(g) + 1) * (3 + len(g.Onward)) // .I, .F, .L and each .O; containers have flights too
+	}
+	return count
+}
+
+// together returns a group with the tags of all groups of a message.
+func together(m *parser.Message) *parser.Group {
+	all := new(parser.Group)
 	for i := range m.Groups {
 		all.Tags = append(all.Tags, m.Groups[i].Tags...)
 	}
-	count := 0
-	for range all.Plates() {
+	return all
+}
+
+// tagged returns how many plates the tags of a group name, repeated ones counted again.
+func tagged(g *parser.Group) (count int) {
+	for _, t := range g.Tags {
+		count += t.Count
+	}
+	return count
+}
+
+// plates returns how many different plates a group names.
+func plates(g *parser.Group) (count int) {
+	for range g.Plates() {
 		count++
 	}
 	return count
