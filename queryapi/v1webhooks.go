@@ -291,7 +291,8 @@ func appendWebhook(dst []byte, w *webhooks.Webhook) []byte {
 	return append(dst, '}')
 }
 
-// appendFilter appends a filter in the form in which it was sent.
+// appendFilter appends a filter as the member filter. Its airlines, flight number, PNR and plates are
+// as they are compared.
 func appendFilter(dst []byte, f *changefeed.Filter) []byte {
 	dst = append(dst, '{')
 	dst = strictjson.AppendMember(dst, "airline", f.Airline)

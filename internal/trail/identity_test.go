@@ -91,8 +91,9 @@ func TestRules3Passengers(t *testing.T) {
 	}
 }
 
-// TestRules3NeitherPNRNorSurname: such a message belongs to each bag of the journey whose other messages
-// name one of its flights; where there is none, to every bag; where the journey has no bag, they are one.
+// TestRules3NeitherPNRNorSurname: such a message belongs to each bag of the journey whose messages with a
+// PNR or a surname name one of its flights; where there is none, to every bag; where the journey has no
+// bag, they are one.
 func TestRules3NeitherPNRNorSurname(t *testing.T) {
 	two := func(t *testing.T) *world {
 		w := newWorld(t)
@@ -129,6 +130,17 @@ func TestRules3NeitherPNRNorSurname(t *testing.T) {
 			expect(t, "Jones", codes(bags[1]), row.jones)
 		})
 	}
+	t.Run("a flight that only a message of one bag without a name names", func(t *testing.T) {
+		w := two(t)
+		w.send("12T07:00", "BSM", ".V/1TJFK", ".I/LX100/12MAR/ZRH", ".F/AA5/12MAR/BOS", ".N/0220000001001", "ENDBSM")
+		w.send("12T08:00", "BPM", ".V/1LJFK", ".F/AA5/12MAR/BOS", ".U/AKE1/31", ".N/0220000001001", "ENDBPM")
+		bags := w.bags(plate)
+		if len(bags) != 2 {
+			t.Fatalf("%d bags, want 2", len(bags))
+		}
+		expect(t, "Smith", codes(bags[0]), "EXPECTED EXPECTED LOADED_ON_AIRCRAFT")
+		expect(t, "Jones", codes(bags[1]), "EXPECTED LOADED_ON_AIRCRAFT")
+	})
 	t.Run("no bag", func(t *testing.T) {
 		w := newWorld(t)
 		w.send("12T07:00", sorted("LX100/12MAR/JFK")...)

@@ -26,8 +26,8 @@ func (o *Oracle) bagsOf(journey []*item) [][]*item {
 	if len(named) == 0 {
 		return [][]*item{nameless}
 	}
-	// Items that name neither PNR nor surname belong to each bag whose other items (read: those
-	// that name a passenger) name one of their flights; if there is no such bag, to every bag.
+	// Items that name neither PNR nor surname belong to each bag whose items with one of them name
+	// one of their flights; if there is no such bag, to every bag.
 	whole := make([][]*item, len(named))
 	for i := range named {
 		whole[i] = slices.Clone(named[i])
