@@ -30,7 +30,7 @@ func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag
 }
 
 // groupFlights returns the flights that a group names, and the ends of the legs on them, each once.
-// These are the legs that bag.Rules makes of the group.
+// These are the legs of bag.Message.Legs.
 func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flightDater) ([]bag.Flight, []bag.End) {
 	named := make([]bag.Flight, 0, 2+len(g.Onward))
 	ends := make([]bag.End, 0, 2*cap(named))
