@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -55,12 +56,24 @@ func Binary(t T) string {
 		if build.path = os.Getenv("BAGTRAIL_TEST_BINARY"); build.path != "" {
 			return
 		}
+		lookAtSources()
 		build.path, build.err = install(filepath.Join(root(), ".cache", "test"))
 	})
 	if build.err != nil {
 		t.Fatal(build.err)
 	}
 	return build.path
+}
+
+// lookAtSources reads every folder of sources. go test repeats the cached result of a test unless a
+// file or folder has changed that its process has read; it does not see what go build reads.
+func lookAtSources() {
+	_ = filepath.WalkDir(root(), func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() && strings.HasPrefix(d.Name(), ".") {
+			return fs.SkipDir
+		}
+		return nil
+	})
 }
 
 // install builds the program and moves it into a directory.
