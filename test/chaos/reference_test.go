@@ -24,6 +24,7 @@ import (
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
@@ -149,10 +150,13 @@ func (u *reference) askFlight(m *parser.Message, f bag.Flight, day string) {
 	}
 }
 
-// answer answers a query. A busy machine may take longer than the deadline of a query: like a service,
-// the reference is then asked again.
+// patience is how long a question is asked again. A busy machine may take longer than the deadline of a
+// query, and the answer 503 says that it may be asked again.
+const patience = 30 * time.Second
+
+// answer answers a query. Like a service, the reference is asked again if it is too slow.
 func (u *reference) answer(target string) (status int, text string) {
-	for range 4 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		req := httptest.NewRequest(http.MethodGet, target, nil)
 		req.Header.Set("api_key", apikey.DevelopmentKey)
 		answer := httptest.NewRecorder()
@@ -197,7 +201,8 @@ func (w *world) compare(u *reference, s *service.Service) (shown map[string]bool
 			for target := range targets {
 				status, want := u.answer(target)
 				got, text, err := c.ask(http.MethodGet, s.URL+target, nil)
-				for try := 0; try < 3 && (err != nil || got == http.StatusServiceUnavailable); try++ {
+				for end := time.Now().Add(patience); (err != nil || got == http.StatusServiceUnavailable) && time.Now().Before(end); {
+					_ = pause.For(w.t.Context(), 100*time.Millisecond)
 					got, text, err = c.ask(http.MethodGet, s.URL+target, nil)
 				}
 				if strings.HasPrefix(want, `{"success":true`) {
