@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -126,15 +124,10 @@ func (r storedRejects) Reject(ctx context.Context, rejections []ingestor.Rejecti
 // startBroker starts the in-process broker and returns its address. If a bagtrail serve uses the
 // files of the broker, a tool uses the broker of that process.
 func (s *service) startBroker() (string, error) {
-	address := s.conf.Kafka.EmbeddedAddr
-	running, err := broker.Start(broker.Config{
-		Dir: filepath.Join(s.conf.DataDir, "kafka"), Addr: address, AcceptLoss: s.conf.Kafka.AcceptLoss, Logger: s.log,
-	})
+	address, dir := s.conf.Kafka.EmbeddedAddr, filepath.Join(s.conf.DataDir, "kafka")
+	running, err := broker.Start(broker.Config{Dir: dir, Addr: address, AcceptLoss: s.conf.Kafka.AcceptLoss, Logger: s.log})
 	if s.isTool() && errors.Is(err, syscall.EWOULDBLOCK) {
-		if strings.HasSuffix(address, ":0") {
-			return "", fmt.Errorf("%s: %s has no port by which to reach the process that uses %s", config.Names("embedded-kafka-addr"), address, s.conf.DataDir)
-		}
-		return address, nil
+		return broker.RunningAddr(dir)
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
 		err = unlistened(err, config.Names("embedded-kafka-addr"), address)

@@ -33,9 +33,10 @@ func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
 	write(t, dir, "a.txt", request.Message)
 	write(t, dir, "b.txt", bad)
 
-	// While serve runs, the tool goes to its broker, and serve takes over from there.
-	for range 2 {
-		got := run(t, "", s.env, "replay", "--received", "2026-11-21T10:00:00Z", dir)
+	// While serve runs, the tool goes to its broker, also if its own settings have another address, and
+	// serve takes over from there.
+	for _, address := range []string{s.variable("BAGTRAIL_EMBEDDED_KAFKA_ADDR"), loopback.Address(t)} {
+		got := run(t, "", append(s.env, "BAGTRAIL_EMBEDDED_KAFKA_ADDR="+address), "replay", "--received", "2026-11-21T10:00:00Z", dir)
 		if got.code != command.Rejected || !strings.Contains(got.stdout, "b.txt:1: BSM rejected") || !strings.HasSuffix(got.stdout, "messages: 2, accepted: 1, known before: 0, rejected: 1\n") {
 			t.Fatalf("%+v", got)
 		}

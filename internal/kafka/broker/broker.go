@@ -24,6 +24,7 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/internal/pause"
+	"bagtrail/internal/wholefile"
 )
 
 // Broker is a running broker.
@@ -87,6 +88,9 @@ func Start(conf Config) (*Broker, error) {
 	}
 	listener = patientListener{listener}
 	e := &Broker{lock: lock, addr: advertised(listener).Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	if err := wholefile.Write(filepath.Join(conf.Dir, addrFile), []byte(e.addr)); err != nil {
+		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), listener.Close(), lock.Close())
+	}
 	if err := e.start(conf, listener); err != nil {
 		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), lock.Close())
 	}
@@ -123,6 +127,18 @@ func (e *Broker) start(conf Config, listener net.Listener) error {
 	e.cluster = cluster
 	e.notes = &noteWriter{path: check.path, topics: filepath.Join(log, topicsFile), cluster: cluster, gaps: check.gaps()}
 	return nil
+}
+
+// addrFile is the name of a file that holds the address of the broker that uses the directory.
+const addrFile = "address"
+
+// RunningAddr returns the address of the broker of another process that uses a directory.
+func RunningAddr(dir string) (string, error) {
+	addr, err := os.ReadFile(filepath.Join(dir, addrFile))
+	if err != nil {
+		return "", fmt.Errorf("in-process kafka: the address of the running broker: %w", err)
+	}
+	return string(addr), nil
 }
 
 // Addr returns the address at which clients reach the broker.
