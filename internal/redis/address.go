@@ -64,6 +64,8 @@ func ParseURL(text string) (Address, error) {
 		user, password, _ := strings.Cut(authority[:at], ":")
 		p.User, p.Password = p.decode("user", user), p.decode("password", password)
 		authority = authority[at+1:]
+	} else if strings.Contains(path+query, "@") { // a fault of the path or the query might repeat a part of the password
+		return Address{}, errors.New("redis URL: in the user and the password, / must be written as %2F, and ? as %3F")
 	}
 	p.hosts(authority, kind.port, kind.cluster || kind.sentinel)
 	if kind.sentinel {
@@ -113,8 +115,12 @@ func (p *urlParser) hosts(list, port string, several bool) {
 			name, number = strings.Trim(host, "[]"), port
 			_, _, err = net.SplitHostPort(net.JoinHostPort(name, number))
 		}
-		if n, atoi := strconv.Atoi(number); err != nil || name == "" || atoi != nil || n < 1 || n > 65535 || strings.ContainsAny(name, "@[]") {
+		if err != nil || name == "" || strings.ContainsAny(name, "@[]") {
 			p.fault("%q is not a host, or host:port", host)
+			continue
+		}
+		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > 65535 { // or it is a password without a host
+			p.fault("the port of %q is not a number from 1 to 65535", name)
 			continue
 		}
 		p.Hosts = append(p.Hosts, net.JoinHostPort(name, number))

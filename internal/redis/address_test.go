@@ -54,8 +54,8 @@ func TestFaultsInAURLAreSaidTogetherAndWithoutThePassword(t *testing.T) {
 		"redis://":                           {"host is missing"},
 		"redis://u:hunter2@":                 {"host is missing"},
 		"redis://u:hunter2@a,b":              {"several hosts"},
-		"redis://u:hunter2@a:port":           {`"a:port" is not a host`},
-		"redis://u:hunter2@a:70000":          {`"a:70000" is not a host`},
+		"redis://u:hunter2@a:port":           {`the port of "a" is not a number`},
+		"redis://u:hunter2@a:70000":          {`the port of "a" is not a number`},
 		"redis://u:hunter2%zz@a":             {"the password is not percent-encoded"},
 		"redis://u:hunter2@a/x":              {`"x" is not the number of a database`},
 		"redis://u:hunter2@a/-1":             {`"-1" is not the number of a database`},
@@ -67,7 +67,12 @@ func TestFaultsInAURLAreSaidTogetherAndWithoutThePassword(t *testing.T) {
 		"redis://a?ca=x":                     {"needs TLS"},
 		"rediss://u:hunter2@a?ca=/not/there": {"/not/there"},
 		"rediss://a?ca=" + empty:             {"holds no certificate"},
-		"redis://u:hunter2@a:b/c?d=e":        {`"a:b"`, `"c"`, `"d"`},
+		"redis://u:hunter2@a:b/c?d=e":        {`"a"`, `"c"`, `"d"`},
+		"redis://u:hunter2":                  {`the port of "u" is not a number`},
+		"redis://u:hunter2/x@a/0":            {"%2F"},
+		"redis://u:x/hunter2@a/0":            {"%2F"},
+		"redis://u:hunter2?x@a":              {"%3F"},
+		"redis://u:x?hunter2@a":              {"%3F"},
 	} {
 		_, err := redis.ParseURL(url)
 		if err == nil {
