@@ -14,6 +14,9 @@ func main() {
 	ctx, drain := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		// The first signal drains. From then on signals do what they do by default, so the second one stops at once,
 		// as soon as anybody can see that the first has come.

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -128,7 +130,7 @@ func TestTheFirstSignalEndsACommandThatWaitsForInput(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"validate"}, {"validate", "--split"}, {"replay", "--kafka-brokers=off", "-"}, {"replay", "--kafka-brokers=off", "--split", "-"},
-		{"validate", "--split", "-", pipe},
+		{"validate", "--split", "-", pipe}, {"rejects", "resubmit", "ID", "--key", "k", "--text", "-"},
 	} {
 		var stderr bytes.Buffer
 		cmd := exec.CommandContext(t.Context(), service.Binary(t), args...)
@@ -163,5 +165,21 @@ func TestTheFirstSignalEndsACommandThatWaitsForInput(t *testing.T) {
 		if code := cmd.ProcessState.ExitCode(); code != 3 || !strings.Contains(stderr.String(), "stopped early") {
 			t.Errorf("%q: exit code %d, %s", args, code, stderr.String())
 		}
+	}
+}
+
+// The hangup of the terminal ends a demo like any other signal, so that nothing of it is left.
+func TestADemoWhoseTerminalIsClosedKeepsNothing(t *testing.T) {
+	ownServers(t)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP) // or the demo would ignore it if this test does, as under nohup
+	defer signal.Stop(hangup)
+	temporary := t.TempDir()
+	demo := service.StartCommand(t, []string{"serve", "--demo"}, "TMPDIR="+temporary, "BAGTRAIL_DATA_DIR=")
+	demo.Signal(syscall.SIGHUP)
+	code := demo.Wait(time.Minute)
+	left, err := os.ReadDir(temporary)
+	if code != 0 || err != nil || len(left) > 0 {
+		t.Errorf("exit code %d; %v is left, %v", code, left, err)
 	}
 }
