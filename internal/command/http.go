@@ -141,15 +141,21 @@ func (s *service) pageField() []zap.Field {
 	if s.listener == nil {
 		return nil
 	}
-	host, port, _ := net.SplitHostPort(s.listener.Addr().String())
-	if ip := net.ParseIP(host); ip.IsUnspecified() {
+	return []zap.Field{zap.String("page", localURL(s.conf, s.listener.Addr().String())+"/")}
+}
+
+// localURL returns the URL by which this machine reaches the HTTP interface at an address. All
+// addresses become localhost, which no proxy of the environment is asked for.
+func localURL(conf *config.Config, address string) string {
+	host, port, _ := net.SplitHostPort(address)
+	if host == "" || net.ParseIP(host).IsUnspecified() {
 		host = "localhost"
 	}
 	scheme := "http://"
-	if s.conf.HTTP.TLS() {
+	if conf.HTTP.TLS() {
 		scheme = "https://"
 	}
-	return []zap.Field{zap.String("page", scheme+net.JoinHostPort(host, port)+"/")}
+	return scheme + net.JoinHostPort(host, port)
 }
 
 // site makes the operations and pages that are served over HTTP. It also sets s.webhooks and s.desk,

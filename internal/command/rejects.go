@@ -211,7 +211,7 @@ func (d *rejectDesk) resubmit() *cobra.Command {
 			}
 			body, text := map[string]string{}, ""
 			if mended != "" {
-				read, err := d.process.readText(mended)
+				read, err := d.process.readText(cmd.Context(), mended)
 				if err != nil {
 					return failed(err)
 				}
@@ -239,12 +239,26 @@ func (d *rejectDesk) resubmit() *cobra.Command {
 	return cmd
 }
 
-// readText reads a file, or the standard input for -.
-func (p *process) readText(name string) ([]byte, error) {
-	if name == messagefile.Stdin {
-		return io.ReadAll(p.stdin)
+// readText reads a file, or the standard input for -. It ends with ctx.
+func (p *process) readText(ctx context.Context, name string) ([]byte, error) {
+	if name != messagefile.Stdin {
+		return os.ReadFile(name)
 	}
-	return os.ReadFile(name)
+	type result struct {
+		text []byte
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		text, err := io.ReadAll(p.stdin)
+		read <- result{text, err}
+	}()
+	select {
+	case r := <-read:
+		return r.text, r.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("stopped early: %w", ctx.Err())
+	}
 }
 
 func (d *rejectDesk) dismiss() *cobra.Command {
@@ -342,7 +356,9 @@ func (d *rejectDesk) send(ctx context.Context, method, target string, body any) 
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	answer, err := http.DefaultClient.Do(request)
+	// The key must not follow a redirect to another host.
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	answer, err := client.Do(request)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -354,15 +370,12 @@ func (d *rejectDesk) send(ctx context.Context, method, target string, body any) 
 // serviceURL returns the URL of a service: the one that is given, or that of one on this machine
 // with these settings.
 func serviceURL(given string, conf *config.Config) (string, error) {
-	switch {
-	case given != "":
+	if given != "" {
 		u, err := url.Parse(given)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return "", &exit{Usage, fmt.Errorf("--url: %q is no http:// or https:// URL", given)}
 		}
 		return strings.TrimSuffix(given, "/"), nil
-	case conf.HTTP.TLS():
-		return "https://" + conf.HTTP.Addr, nil
 	}
-	return "http://" + conf.HTTP.Addr, nil
+	return localURL(conf, conf.HTTP.Addr), nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/command"
+	"bagtrail/test/loopback"
 )
 
 func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
@@ -140,6 +141,28 @@ func TestManyRejectsAreDecidedOverHTTP(t *testing.T) {
 		}
 		if got.code != tc.code || !strings.Contains(out, tc.out) {
 			t.Errorf("%s: %+v", tc.args, got)
+		}
+	}
+}
+
+// A redirect must not carry the key to another host.
+func TestTheKeyOfRejectsFollowsNoRedirect(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("it gets %v", r.Header) }))
+	defer elsewhere.Close()
+	login := httptest.NewServer(http.RedirectHandler(elsewhere.URL, http.StatusFound))
+	defer login.Close()
+	if got := run(t, "", nil, "rejects", "list", "--url", login.URL, "--key", "secret"); got.code != command.Failed || !strings.Contains(got.stderr, "302") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A service that listens on all addresses is asked as localhost, which no proxy is asked for.
+func TestRejectsOfAServiceOnAllAddressesAreAskedOfLocalhost(t *testing.T) {
+	_, port, _ := strings.Cut(loopback.Address(t), ":")
+	for _, host := range []string{"0.0.0.0", "[::]", ""} {
+		got := run(t, "", []string{"BAGTRAIL_HTTP_ADDR=" + host + ":" + port}, "rejects", "list", "--key", "secret")
+		if got.code != command.Failed || !strings.Contains(got.stderr, "http://localhost:"+port+"/") {
+			t.Errorf("%s: %+v", host, got)
 		}
 	}
 }

@@ -215,6 +215,7 @@ func TestMaskKeepsWhatIsNoSecret(t *testing.T) {
 		"redis://u:p?a/s@s@cache/0":     "redis://u:********@cache/0",
 		"redis+cluster://u:p@a:1,b:2":   "redis+cluster://u:********@a:1,b:2",
 		"https://wtr/x?a=1&api_key=abc": "https://wtr/x?a=1&api_key=********",
+		"https://wtr/x?code=abc&PWD=d":  "https://wtr/x?code=********&PWD=********",
 	} {
 		if got := config.Mask(secret); got != want {
 			t.Errorf("Mask(%q) = %q, want %q", secret, got, want)

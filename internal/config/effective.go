@@ -84,7 +84,7 @@ func Mask(secret string) string {
 	return scheme + "://" + rest
 }
 
-var secretMember = regexp.MustCompile(`(?i)pass|secret|token|key|auth|sig`)
+var secretMember = regexp.MustCompile(`(?i)pass|pwd|secret|token|key|auth|sig|code|cred`)
 
 func maskQuery(query string) string {
 	members := strings.Split(query, "&")

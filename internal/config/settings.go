@@ -168,12 +168,16 @@ func networks(dst *[]netip.Prefix) value {
 	}}
 }
 
+// usualPorts are the ports that stand in no origin.
+var usualPorts = map[string]string{"http": "80", "https": "443"}
+
 func origins(dst *[]string) value {
 	return value{"string", func(s string) error {
 		*dst = nil
 		for item := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == ',' || r == ' ' }) {
 			u, err := url.Parse(item)
-			if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || item != u.Scheme+"://"+u.Host {
+			if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || item != u.Scheme+"://"+u.Host ||
+				u.Host != strings.ToLower(u.Host) || u.Port() == usualPorts[u.Scheme] { // browsers send neither capitals nor a usual port
 				return fmt.Errorf("holds %q, which is no origin such as https://ops.example", item)
 			}
 			*dst = append(*dst, item)

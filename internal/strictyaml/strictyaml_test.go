@@ -85,6 +85,8 @@ func TestAmbiguousYAMLIsRefused(t *testing.T) {
 		"name: &x a\n":              "line 1: name: not a plain value",
 		"name: !!str a\n":           "line 1: name: not a plain value",
 		"<<: {name: a}\n":           "line 1: <<: a repeated or merged member",
+		"!!str name: a\n":           "line 1: name: a repeated or merged member",
+		"&x name: a\n":              "line 1: name: a repeated or merged member",
 		"- a\n":                     "line 1: not an object of members",
 		"just text\n":               "line 1: not an object of members",
 		"name: a\n---\nname: b\n":   "line 3: a second document",
