@@ -37,7 +37,7 @@ type boardRow struct {
 	Other    string    // the airport at the other end
 	At       time.Time // best known time, or zero
 	Stamp    string
-	Clock    string // local time of At
+	Clock    string // local time of At, with the day if it is not that of the board
 	UTC      string
 	Before   string // scheduled time, if it differs from At
 	In       string // time until At; "" if At is past or not known
@@ -72,28 +72,57 @@ func (v *visit) board() (view, *problem) {
 		shown.Redirect = boardAddress(airport, direction, v.today(airport))
 		return shown, nil
 	}
-	query := url.Values{"airport": {airport}, "direction": {direction}, "date": {date.Format(time.DateOnly)}, "limit": {"1000"}}
 	cursor := v.cursor(url.Values{"airport": {airport}})
-	var flights []flightDoc
-	for {
-		var part struct {
-			Flights []flightDoc `json:"flights"`
-			Next    string      `json:"next"`
-		}
-		if p := v.ask("/v1/flights?"+query.Encode(), nil, &part); p != nil {
-			return shown, p
-		}
-		flights = append(flights, part.Flights...)
-		if part.Next == "" {
-			break
-		}
-		query.Set("cursor", part.Next)
+	flights, p := v.flightsOf(airport, direction, date)
+	if p != nil {
+		return shown, p
 	}
 	data := v.boardPage(flights, airport, direction == "A", date)
 	shown.Airport, shown.Data = airport, data
 	shown.Title = fmt.Sprintf("%s %s, %s", airport, directionName(data.Arriving), day(date))
 	shown.Live = &live{Stream: "/v1/changes?fields=list&airport=" + airport, Cursor: cursor, Airport: airport, Direction: direction, Date: date.Format(time.DateOnly)}
 	return shown, nil
+}
+
+// flightsOf reads the flights of a board, in the order of their scheduled times. Arrivals have left on
+// its day or on the day before.
+func (v *visit) flightsOf(airport, direction string, date time.Time) (flights []flightDoc, p *problem) {
+	days := []time.Time{date}
+	if direction == "A" {
+		days = []time.Time{date.AddDate(0, 0, -1), date}
+	}
+	for _, day := range days {
+		query := url.Values{"airport": {airport}, "direction": {direction}, "date": {day.Format(time.DateOnly)}, "limit": {"1000"}}
+		for more := true; more; more = query.Get("cursor") != "" {
+			var part struct {
+				Flights []flightDoc `json:"flights"`
+				Next    string      `json:"next"`
+			}
+			if p := v.ask("/v1/flights?"+query.Encode(), nil, &part); p != nil {
+				return nil, p
+			}
+			flights = append(flights, part.Flights...)
+			query.Set("cursor", part.Next)
+		}
+	}
+	if direction == "A" { // those of each day are in order
+		flights = slices.DeleteFunc(flights, func(f flightDoc) bool { return !v.boardDay(f, airport, true).Equal(date) })
+		planned := func(f flightDoc) time.Time {
+			return cmp.Or(f.Arrival.Scheduled, f.Arrival.Best(), date.AddDate(1, 0, 0)) // those without a time come last
+		}
+		slices.SortStableFunc(flights, func(a, b flightDoc) int { return planned(a).Compare(planned(b)) })
+	}
+	return flights, nil
+}
+
+// boardDay returns the day on whose board a flight is: the date of its departure, or for an arrival
+// that is known to be later the day after that.
+func (v *visit) boardDay(f flightDoc, airport string, arriving bool) time.Time {
+	day, _ := time.Parse(time.DateOnly, f.Date) // of /v1
+	if at := f.Arrival.Best(); arriving && !at.IsZero() && at.In(v.airports.TimeZone(airport)).Format(time.DateOnly) > f.Date {
+		return day.AddDate(0, 0, 1)
+	}
+	return day
 }
 
 func directionName(arriving bool) string {
@@ -170,7 +199,13 @@ func (v *visit) boardRow(f flightDoc, airport string, arriving bool) boardRow {
 	if r.At = times.Best(); r.At.IsZero() {
 		return r
 	}
-	local := func(t time.Time) string { return t.In(v.airports.TimeZone(airport)).Format("15:04") }
+	local := func(t time.Time) string {
+		t = t.In(v.airports.TimeZone(airport))
+		if t.Format(time.DateOnly) != v.boardDay(f, airport, arriving).Format(time.DateOnly) {
+			return t.Format("2 Jan 15:04")
+		}
+		return t.Format("15:04")
+	}
 	r.Stamp, r.Clock, r.UTC = r.At.Format(time.RFC3339), local(r.At), r.At.UTC().Format("15:04")
 	if s := times.Scheduled; !s.IsZero() && local(s) != r.Clock {
 		r.Before = local(s)

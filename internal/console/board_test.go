@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +62,67 @@ func TestArrivalsHaveNoRisk(t *testing.T) {
 	}
 	if !strings.Contains(strings.Join(v.asked, "\n"), "direction=A") {
 		t.Error(v.asked)
+	}
+}
+
+// arrivals answers the flights that arrive at ZRH, by the date of their departure.
+func arrivals() (http.Handler, *v1) {
+	v := newV1(nil)
+	flight := func(number, date, from string, arrival object) object {
+		return object{"airline": "LX", "flight": number, "date": date, "from": from, "to": "ZRH", "bags": 1, "status": map[string]int{"Loaded on Aircraft": 1}, "arrival": arrival}
+	}
+	of := map[string][]object{
+		"2026-11-21": {
+			flight("1", "2026-11-21", "LHR", object{"scheduled": "2026-11-21T22:30:00.000Z"}), flight("15", "2026-11-21", "JFK", object{"scheduled": "2026-11-22T06:00:00.000Z"}),
+			flight("17", "2026-11-21", "BOS", object{"scheduled": "2026-11-22T04:00:00.000Z", "estimated": "2026-11-23T05:00:00.000Z"}), flight("3", "2026-11-21", "OSL", nil),
+		},
+		"2026-11-22": {
+			flight("5", "2026-11-22", "LHR", object{"scheduled": "2026-11-22T05:00:00.000Z"}), flight("15", "2026-11-22", "JFK", object{"scheduled": "2026-11-23T06:00:00.000Z"}),
+			flight("7", "2026-11-22", "LHR", object{"scheduled": "2026-11-22T22:30:00.000Z", "estimated": "2026-11-22T23:30:00.000Z"}), flight("3", "2026-11-22", "OSL", nil),
+		},
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v.answers["GET /v1/flights"] = object{"flights": append([]object{}, of[r.URL.Query().Get("date")]...)}
+		v.ServeHTTP(w, r)
+	}), v
+}
+
+// LX15 leaves on the evening of the day before. LX17 arrives a day later than it should, and LX7 after
+// midnight. The board of a day has LX3, whose times are not known, by its date.
+func TestABoardOfArrivalsHasTheFlightsThatArriveOnItsDay(t *testing.T) {
+	ids := regexp.MustCompile(`<tr id="f-(.*?)"`)
+	v1, asked := arrivals()
+	c := newConsole(v1)
+	for day, want := range map[string][]string{
+		"2026-11-21": {"LX-1-2026-11-21", "LX-3-2026-11-21"},
+		"2026-11-22": {"LX-17-2026-11-21", "LX-5-2026-11-22", "LX-15-2026-11-21", "LX-3-2026-11-22"},
+		"2026-11-23": {"LX-7-2026-11-22", "LX-15-2026-11-22"},
+	} {
+		var got []string
+		for _, m := range ids.FindAllStringSubmatch(must(t, get(c, "/console/flights?airport=ZRH&direction=A&date="+day), 200), -1) {
+			got = append(got, m[1])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", day, got, want)
+		}
+	}
+	must(t, get(c, "/console/flights?airport=ZRH&direction=A&date=2026-11-22"), 200, `<s class="dim c-m">05:00</s> <b title="05:00Z">23 Nov 06:00</b>`)
+	asked.asked = nil
+	if get(c, "/console/flights?airport=ZRH&direction=A&date=2026-11-22"); len(asked.asked) != 4 {
+		t.Errorf("asked %q", asked.asked)
+	}
+}
+
+// A flight of 21 November may depart after midnight, or arrive on the next day.
+func TestAFlightLeadsToABoardThatHasIt(t *testing.T) {
+	for target, want := range map[string]string{"D": "2026-11-21", "A": "2026-11-22"} {
+		list := flightOf(1)
+		list["flight"].(object)["date"] = "2026-11-21"
+		list["flight"].(object)["departure"] = object{"estimated": "2026-11-22T00:30:00.000Z"}
+		list["flight"].(object)["arrival"] = object{"estimated": "2026-11-22T06:00:00.000Z"}
+		address := "/flights/ZRH/" + target + "/LX/14/2026-11-21"
+		must(t, get(newConsole(newV1(object{"GET /v1" + address: list})), "/console"+address), 200,
+			`<a href="/console/flights?airport=ZRH&date=`+want+`&direction=`+target+`">`)
 	}
 }
 

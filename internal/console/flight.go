@@ -89,11 +89,7 @@ func (v *visit) flightPage(list flightList, airport string, arriving bool) fligh
 	if arriving {
 		times, direction = list.Flight.Arrival, "A"
 	}
-	if date := f.Date; !times.Best().IsZero() { // an arrival may be on the next day
-		f.Other = boardAddress(airport, direction, times.Best().In(v.airports.TimeZone(airport)))
-	} else if t, err := time.Parse(time.DateOnly, date); err == nil {
-		f.Other = boardAddress(airport, direction, t)
-	}
+	f.Other = boardAddress(airport, direction, v.boardDay(list.Flight, airport, arriving))
 	f.At, f.Scheduled = times.Best(), times.Scheduled
 	f.Missing = f.Bags - f.flightDoc.Status[onAircraft]
 	f.Bar = bar(f.flightDoc.Status)

@@ -61,11 +61,7 @@ func (v *visit) search() (view, *problem) {
 	}
 	q, airport := data.query, shown.Airport
 	if q.Flight != "" && airport != "" {
-		date := q.Day
-		if date.IsZero() {
-			date = v.today(airport)
-		}
-		data.FlightLink = v.flightThere(airport, q.Airline, q.Flight, date.Format(time.DateOnly))
+		data.FlightLink = v.flightThere(airport, q)
 	}
 	slices.SortStableFunc(data.Hits, func(a, b hit) int { return b.Changed.Compare(a.Changed) })
 	switch {
@@ -79,16 +75,23 @@ func (v *visit) search() (view, *problem) {
 }
 
 // flightThere returns the address of a flight at an airport: of its arrival if bags arrive there
-// and none departs, otherwise of its departure.
-func (v *visit) flightThere(airport, airline, flight, date string) string {
-	for _, direction := range []string{"D", "A"} {
+// and none departs, otherwise of its departure. If no day is named, that is the flight of today, or
+// one that left yesterday and arrives today.
+func (v *visit) flightThere(airport string, q query) string {
+	day := cmp.Or(q.Day, v.today(airport))
+	date, before := day.Format(time.DateOnly), day.AddDate(0, 0, -1).Format(time.DateOnly)
+	for _, try := range [][2]string{{"D", date}, {"A", before}, {"A", date}} {
+		if try[1] == before && !q.Day.IsZero() {
+			continue
+		}
 		var list flightList
-		target := joined("flights", airport, direction, airline, flight, date)
-		if p := v.ask("/v1/"+target+"?limit=1", nil, &list); p == nil && list.Flight.Bags > 0 {
+		target := joined("flights", airport, try[0], q.Airline, q.Flight, try[1])
+		p := v.ask("/v1/"+target+"?limit=1", nil, &list)
+		if p == nil && list.Flight.Bags > 0 && (try[1] == date || v.boardDay(list.Flight, airport, true).Format(time.DateOnly) == date) {
 			return Path + target
 		}
 	}
-	return path("flights", airport, "D", airline, flight, date)
+	return path("flights", airport, "D", q.Airline, q.Flight, date)
 }
 
 // findAny finds the bags that a query asks for. Each surname is tried until one finds bags. airport

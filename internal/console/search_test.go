@@ -188,6 +188,21 @@ func TestAFlightThatArrivesIsFound(t *testing.T) {
 	}
 }
 
+// Without a day, LX15 is the flight that arrives today, not that of the evening.
+func TestAFlightThatLeftYesterdayAndArrivesTodayIsFound(t *testing.T) {
+	before := "/flights/ZRH/A/LX/15/2026-11-21"
+	for arrival, want := range map[string]string{"2026-11-22T06:00:00.000Z": before, "2026-11-21T22:30:00.000Z": "/flights/ZRH/A/LX/15/2026-11-22"} {
+		list := flightOf(2)
+		list["flight"].(object)["date"], list["flight"].(object)["arrival"] = "2026-11-21", object{"scheduled": arrival}
+		v := newV1(object{"GET /v1" + before: list, "GET /v1/flights/ZRH/A/LX/15/2026-11-22": flightOf(2)})
+		for q, want := range map[string]string{"lx15": want, "lx15 22nov": "/flights/ZRH/A/LX/15/2026-11-22"} {
+			if got := post(newConsole(v), "/console/search", url.Values{"q": {q}}).Header().Get("Location"); got != "/console"+want {
+				t.Errorf("%s, arriving %s: %s", q, arrival, got)
+			}
+		}
+	}
+}
+
 func TestManyHitsAreListed(t *testing.T) {
 	c := newConsole(twoBagsIf(func(string) bool { return true }))
 	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`, "In container", "between yesterday and tomorrow", "Search the last 7 days")

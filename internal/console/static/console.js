@@ -244,15 +244,15 @@
       on('change', (e) => { for (const key of keysOf(JSON.parse(e.data))) wanted.add(key); ask() })
       on('reset', () => { all = true; ask() })
     }
-    // keysOf returns the rows that a change is about: its plate, or the flights of a board, on its
-    // date. If a flight at the airport of the board is not on it, everything is asked for. A leg may
-    // name that airport by its city.
+    // keysOf returns the rows that a change is about: its plate, or the flights of a board. If a flight
+    // of the date and airport of the board is not on it, everything is asked for. A leg may name that
+    // airport by its city.
     const keysOf = (change) => {
       const { airport, direction, date } = body.dataset
       if (!airport) return [change.plate]
-      const legs = change.bags.flatMap((b) => b.legs).filter((l) => l.date === date)
+      const legs = change.bags.flatMap((b) => b.legs)
       const key = (l) => `${l.airline}-${l.flight}-${l.date}`, there = (l) => d.getElementById('f-' + key(l))
-      all ||= legs.some((l) => (direction === 'A' ? l.to : l.from) === airport && !there(l))
+      all ||= legs.some((l) => l.date === date && (direction === 'A' ? l.to : l.from) === airport && !there(l))
       return legs.filter(there).map(key)
     }
     follow()
