@@ -267,6 +267,22 @@ func TestABagIsToldInOneSentenceWithItsTrail(t *testing.T) {
 	}
 }
 
+// transfer gives a bag a second leg, JFK to LAX, on which it is not loaded.
+func transfer(b object) {
+	b["legs"] = append(b["legs"].([]object), object{
+		"airline": "AA", "flight": "100", "date": "2026-11-22", "from": "JFK", "to": "LAX", "living": true, "status": "Not Loaded", "departure": object{"scheduled": "2026-11-22T18:00:00.000Z"},
+	})
+}
+
+func TestABagOnItsWayToATransferIsNotAtItsFirstAirport(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
+		l := b["legs"].([]object)[0]
+		l["status"], l["departure"] = "Loaded on Aircraft", object{"actual": "2026-11-22T11:00:00.000Z"}
+		transfer(b)
+	})}))
+	must(t, get(c, "/console/bags/0724000002"), 200, `<p>Not loaded on <a href="/console/flights/JFK/D/AA/100/2026-11-22">`)
+}
+
 func TestALegIsNotFlownBeforeItsDeparture(t *testing.T) {
 	for departure, class := range map[string]string{"2026-11-22T12:10:00.000Z": "plan", "2026-11-22T11:10:00.000Z": "rail"} {
 		c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
