@@ -55,6 +55,9 @@ func (t tracked) Landed() bool {
 		t.Last.Airport == t.Current.To && t.Last.Happened.After(t.Current.StatusSince)
 }
 
+// Final returns the last leg of the bag, or nil.
+func (t tracked) Final() *legDoc { return lastLiving(t.Legs) }
+
 // bag shows the bags of a plate.
 func (v *visit) bag() (view, *problem) {
 	plate := v.r.PathValue("plate")

@@ -283,6 +283,20 @@ func TestABagOnItsWayToATransferIsNotAtItsFirstAirport(t *testing.T) {
 	must(t, get(c, "/console/bags/0724000002"), 200, `<p>Not loaded on <a href="/console/flights/JFK/D/AA/100/2026-11-22">`)
 }
 
+// Screens that are too narrow for the trail show the list of the legs.
+func TestTheListOfLegsEndsAtTheDestination(t *testing.T) {
+	text := must(t, get(newConsole(newV1(object{"GET " + bagPath: aBag(transfer)})), "/console/bags/0724000002"), 200)
+	_, list, _ := strings.Cut(text, `<ol class="box legs"`)
+	list, _, _ = strings.Cut(list, "</ol>")
+	var places []string
+	for _, m := range regexp.MustCompile(`<b>(.*?)</b>`).FindAllStringSubmatch(list, -1) {
+		places = append(places, m[1])
+	}
+	if !slices.Equal(places, []string{"ZRH", "JFK", "LAX"}) {
+		t.Errorf("%q", places)
+	}
+}
+
 func TestALegIsNotFlownBeforeItsDeparture(t *testing.T) {
 	for departure, class := range map[string]string{"2026-11-22T12:10:00.000Z": "plan", "2026-11-22T11:10:00.000Z": "rail"} {
 		c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
