@@ -256,7 +256,10 @@ func TestABagIsToldInOneSentenceWithItsTrail(t *testing.T) {
 		"departed":   {leg(func(l object) { l["departure"] = object{"actual": "2026-11-22T11:00:00.000Z"} }), "which left 22 Nov 12:00 (11:00Z)"},
 		"no flight":  {func(b object) { b["legs"] = []object{} }, "No flight of the bag is known"},
 		"no time":    {leg(func(l object) { delete(l, "departure") }), "LX14 to JFK</a>, 22 Nov."},
-		"cancelled":  {func(b object) { b["cancelled"] = true }, "Cancelled. At ZRH"},
+		"cancelled": {func(b object) {
+			b["cancelled"] = true
+			b["legs"].([]object)[0]["living"] = false
+		}, "<p>Cancelled. Seen at ZRH.</p>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newConsole(newV1(object{"GET " + bagPath: aBag(tc.change)}))
