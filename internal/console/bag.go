@@ -135,7 +135,8 @@ func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 		}
 		t.Links = append(t.Links, chainLink{Plate: plate, Self: plate == b.Plate, Rush: plate != b.Chain[0]})
 		at := slices.IndexFunc(others, func(o bagDoc) bool {
-			return plate != b.Plate && o.Plate == plate && (o.Passenger.PNR == b.Passenger.PNR || o.Passenger.LastName == b.Passenger.LastName)
+			return plate != b.Plate && o.Plate == plate &&
+				(slices.Contains(o.Chain, b.Plate) || o.Passenger.PNR == b.Passenger.PNR || o.Passenger.LastName == b.Passenger.LastName)
 		})
 		if at >= 0 {
 			bags = append(bags, others[at])
