@@ -3,6 +3,7 @@ package console_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -138,7 +139,9 @@ func TestAnEmptyBoardSaysWhy(t *testing.T) {
 }
 
 func TestABoardWithoutAnAddressIsThatOfTheLastAirportToday(t *testing.T) {
-	c := newConsole(newV1(object{"GET /v1/flights": flightsOf(1)}))
+	v := newV1(object{"GET /v1/flights": flightsOf(1)})
+	v.answers["GET /v1/session"].(object)["airports"] = []string{"ZRH", "JFK"}
+	c := newConsole(v)
 	for target, want := range map[string]string{
 		"/console/flights":                         "/console/flights?airport=ZRH&date=2026-11-22&direction=D",
 		"/console/flights?airport=jfk&direction=A": "/console/flights?airport=JFK&date=2026-11-22&direction=A",
@@ -152,6 +155,23 @@ func TestABoardWithoutAnAddressIsThatOfTheLastAirportToday(t *testing.T) {
 	cookie, _, _ := strings.Cut(w.Header().Get("Set-Cookie"), ";")
 	if got := get(c, "/console/flights", "Cookie", cookie).Header().Get("Location"); !strings.Contains(got, "airport=JFK") {
 		t.Errorf("%s leads to %s", cookie, got)
+	}
+	v.answers["GET /v1/session"].(object)["airports"] = []string{"ZRH"} // of the next user of the browser
+	if got := get(c, "/console/flights", "Cookie", cookie).Header().Get("Location"); !strings.Contains(got, "airport=ZRH") {
+		t.Errorf("%s leads to %s, which the key does not cover", cookie, got)
+	}
+}
+
+func TestOnlyABoardChangesTheAirportOfTheUser(t *testing.T) {
+	at := func(b object) { b["events"].([]object)[1]["airport"] = "JFK" }
+	v := newV1(object{"GET " + bagPath: aBag(at), "GET " + flightPath: flightOf(1), "POST /v1/bags/search": object{"bags": []object{}}})
+	c := newConsole(v)
+	for _, w := range []*httptest.ResponseRecorder{
+		get(c, "/console/bags/0724000002"), get(c, flightPage), post(c, "/console/search", url.Values{"q": {"van den berg"}}), get(c, "/console/search"),
+	} {
+		if must(t, w, 200); w.Header().Get("Set-Cookie") != "" {
+			t.Errorf("Set-Cookie: %s", w.Header().Get("Set-Cookie"))
+		}
 	}
 }
 

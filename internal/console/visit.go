@@ -73,7 +73,7 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 			http.Redirect(w, r, shown.Redirect, http.StatusSeeOther)
 			return
 		}
-		if p == nil && c.airports.KnownAirport(shown.Airport) && !part {
+		if p == nil && name == "board" && shown.Airport != "" && !part {
 			http.SetCookie(w, &http.Cookie{
 				Name: lastAirport, Value: shown.Airport, Path: Path, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 90 * 86400,
 			})
@@ -137,16 +137,18 @@ func (v *visit) ask(target string, body, into any) *problem {
 	return p
 }
 
-// lastAirport is the cookie with the airport that was shown last.
+// lastAirport is the cookie with the airport whose board was shown last.
 const lastAirport = "bagtrail-airport"
 
-// airport returns the airport to use if the request names none: the last one that was shown, or the
-// first one of the key, or "".
+// airport returns the airport to use if the request names none: the one whose board was shown last, if
+// the key covers it, or the first one of the key, or "".
 func (v *visit) airport() string {
-	if last, err := v.r.Cookie(lastAirport); err == nil && v.airports.KnownAirport(last.Value) {
+	all := v.session.Airports
+	last, err := v.r.Cookie(lastAirport)
+	switch {
+	case err == nil && v.airports.KnownAirport(last.Value) && (slices.Contains(all, "*") || slices.Contains(all, last.Value)):
 		return last.Value
-	}
-	if all := v.session.Airports; len(all) > 0 && v.airports.KnownAirport(all[0]) {
+	case len(all) > 0 && v.airports.KnownAirport(all[0]):
 		return all[0]
 	}
 	return ""
