@@ -2,6 +2,7 @@ package console_test
 
 import (
 	"fmt"
+	"html"
 	"net/url"
 	"strings"
 	"testing"
@@ -170,6 +171,34 @@ func TestATextThatIsNotTakenIsKept(t *testing.T) {
 	}
 	v.answers["GET /v1/session"] = 503
 	must(t, post(newConsole(v), page, form), 503, "BSM\r\n.V/1LZRH\r\n&lt;b&gt;</textarea>")
+}
+
+// A text that was edited is not sent instead of the message as it came.
+func TestAFormThatIsSentAgainIsTheSame(t *testing.T) {
+	one := "/console/rejects/" + fmt.Sprintf("%020d", 0)
+	for page, form := range map[string]url.Values{
+		one + "/resubmit":       {"text": {"BSM\r\n"}, "as": {"it came"}, "back": {"state=open&cursor=more"}},
+		one + "/dismiss":        {"reason": {"no such flight"}, "back": {"state=open"}},
+		"/console/rejects/bulk": {"id": {"a", "b"}, "action": {"dismiss"}, "reason": {"a test"}, "start": {"1"}},
+		"/console/search":       {"q": {"mueller zrh"}, "days": {"7"}},
+	} {
+		v := withRejects(1)
+		v.answers["POST /v1"+strings.TrimPrefix(page, "/console")], v.answers["POST /v1/rejects/dismiss"], v.answers["POST /v1/bags/search"] = 503, 503, 503
+		for _, session := range []any{v.answers["GET /v1/session"], 503} {
+			v.answers["GET /v1/session"] = session
+			text := must(t, post(newConsole(v), page, form), 503, `action="`+page+`"`, "Send again")
+			for name, values := range form {
+				for _, value := range values {
+					if field := `name="` + name + `" value="` + html.EscapeString(value) + `"`; name != "text" && !strings.Contains(text, field) {
+						t.Errorf("%s: no %s", page, field)
+					}
+				}
+			}
+			if form.Has("as") != strings.Contains(text, `wrap="off" readonly>`) {
+				t.Errorf("%s: %s", page, text)
+			}
+		}
+	}
 }
 
 // A login and a problem lead to the address of the form, which takes posts only.

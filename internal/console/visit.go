@@ -44,10 +44,10 @@ type page struct {
 	Now     time.Time
 	Limits  limits
 	Problem *problem
-	Path    string // of the page, to return to after a login
-	Ended   bool   // the login says that the session has ended
-	Retry   bool   // the page loads itself again
-	Kept    string // the text of a form that was refused
+	Path    string     // of the page, to return to after a login
+	Ended   bool       // the login says that the session has ended
+	Retry   bool       // the page loads itself again
+	Kept    url.Values // the form that was refused
 }
 
 // handle registers a screen for users who are logged in. Others are redirected to the login and
@@ -78,9 +78,8 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 				Name: lastAirport, Value: shown.Airport, Path: Path, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 90 * 86400,
 			})
 		}
-		kept := ""
-		if p != nil && r.Method == http.MethodPost {
-			kept, _ = v.text() // a text that is too long is not kept
+		if p != nil {
+			_, _ = v.text() // the session may have been refused; a form that is too long is not kept
 		}
 		block := "layout"
 		if part {
@@ -92,7 +91,7 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 		shown.Title = cmp.Or(shown.Title, "bagtrail")
 		c.render(w, r, name, block, page{
 			view: shown, Session: v.session, Now: v.now, Limits: limitsOf(r), Problem: p, Path: r.URL.RequestURI(),
-			Retry: p != nil && p.Status >= http.StatusTooManyRequests && r.Method == http.MethodGet, Kept: kept,
+			Retry: p != nil && p.Status >= http.StatusTooManyRequests && r.Method == http.MethodGet, Kept: r.PostForm,
 		})
 	})
 }
