@@ -57,7 +57,7 @@ func New(v1 http.Handler, airports *airport.Library, clock func() time.Time) *Co
 			panic(err) // embedded above
 		}
 		c.versions[name] = version(text)
-		c.mux.Handle("GET "+Path+name, file(media, text))
+		c.mux.Handle("GET "+Path+name, file(media, text, c.versions[name]))
 	}
 	for _, name := range []string{"login", "board", "flight", "bag", "search", "rejects", "job", "feeds"} {
 		c.screens[name] = template.Must(template.New("layout.html").Funcs(c.functions()).
@@ -111,11 +111,16 @@ func version(text []byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// file serves an embedded file. Pages name it with its version, so browsers may keep it for ever.
-func file(media string, text []byte) http.Handler {
+// file serves an embedded file. Pages name it with its version, so browsers may keep it for ever. A
+// browser that asks for another version, since the service is being updated, may not keep this one.
+func file(media string, text []byte, version string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", media+"; charset=utf-8")
-		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		keep := "no-cache"
+		if r.URL.Query().Get("v") == version {
+			keep = "public, max-age=31536000, immutable"
+		}
+		w.Header().Set("Cache-Control", keep)
 		write(w, r, http.StatusOK, text)
 	})
 }

@@ -95,11 +95,15 @@ func TestAFlightHasItsBestKnownTime(t *testing.T) {
 	}
 }
 
-func TestTheFilesOfPagesAreKeptByBrowsers(t *testing.T) {
+func TestOnlyTheVersionOfAFileThatAPageNamesIsKeptByBrowsers(t *testing.T) {
 	for name, media := range map[string]string{"console.css": "text/css", "console.js": "text/javascript"} {
-		h := get(newConsole(newV1(nil)), "/console/"+name).Header()
-		if h.Get("Content-Type") != media+"; charset=utf-8" || h.Get("Cache-Control") != "public, max-age=31536000, immutable" || h.Get("Vary") != "Accept-Encoding" {
-			t.Errorf("%s: %v", name, h)
+		c := newConsole(newV1(nil))
+		address := regexp.MustCompile(regexp.QuoteMeta("/console/"+name) + `\?v=\w+`).FindString(get(c, "/console/login").Body.String())
+		for target, want := range map[string]string{address: "public, max-age=31536000, immutable", "/console/" + name + "?v=older": "no-cache", "/console/" + name: "no-cache"} {
+			h := get(c, target).Header()
+			if h.Get("Content-Type") != media+"; charset=utf-8" || h.Get("Cache-Control") != want || h.Get("Vary") != "Accept-Encoding" {
+				t.Errorf("%s: %v", target, h)
+			}
 		}
 	}
 }
