@@ -158,6 +158,14 @@ func TestADecisionLeadsBackToThePageOfTheList(t *testing.T) {
 	}
 }
 
+func TestARejectIsShownIfItsListIsEmpty(t *testing.T) {
+	v := withRejects(1)
+	v.answers["GET /v1/rejects"] = object{"rejects": []object{}}
+	c := newConsole(v)
+	must(t, get(c, "/console/rejects/"+fmt.Sprintf("%020d", 0)+"?state=open"), 200, `<form id="editor"`, `id="show-facets"`)
+	must(t, get(c, "/console/rejects"), 200, "No rejects here")
+}
+
 // "Nothing is lost" holds for what was typed too.
 func TestATextThatIsNotTakenIsKept(t *testing.T) {
 	v := withRejects(1)
