@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"bagtrail/internal/console"
 )
 
 // flightsOf is the list of the flights of a day: one each ten minutes from an hour before now, with
@@ -46,6 +48,15 @@ func TestTheBoardShowsFlightsAtRiskFirst(t *testing.T) {
 	if text := must(t, get(newConsole(v), boardPath+"&rows=LX-103-2026-11-22"), 200, `id="f-LX-103-2026-11-22"`, `id="urgent"`, `<b id="n-all">20</b>`); strings.Count(text, "<tr") != 1 {
 		t.Error(text)
 	}
+}
+
+// A board may stay open after midnight.
+func TestWhichDayIsTodayIsKeptLive(t *testing.T) {
+	clock := now
+	c := console.New(newV1(object{"GET /v1/flights": flightsOf(1)}), library, func() time.Time { return clock })
+	must(t, get(c, boardPath), 200, `<a id="today" href="/console/flights?airport=ZRH&direction=D" aria-current="date">`)
+	clock = now.Add(12 * time.Hour)
+	must(t, get(c, boardPath+"&rows="), 200, `<a id="today" href="/console/flights?airport=ZRH&direction=D">`)
 }
 
 func TestOneIsNotShownAsMany(t *testing.T) {

@@ -398,6 +398,16 @@ reader('a change moves no row of a list that is filtered', async () => {
   assert.ok(!(await shown()).includes('b-0724800035'))
 }, /ERR_ABORTED/)
 
+reader('a flight that appears on a board comes before those that are later', async () => {
+  const page = await login(board), flights = () => page.locator('#rows tbody tr').evaluateAll((all) => all.map((tr) => tr.id))
+  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  const before = await flights()
+  await page.locator('#rows tbody tr').first().evaluate((tr) => tr.remove()) // as if it were new
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange'))) // asks anew
+  await page.locator('#' + before[0]).waitFor()
+  assert.deepEqual(await flights(), before)
+}, /ERR_ABORTED/)
+
 reader('a board that could not follow changes follows them later', async () => {
   const page = await login(board), follows = page.waitForRequest('**/v1/changes?**')
   await follows

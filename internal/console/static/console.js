@@ -149,17 +149,22 @@
   const flash = (e) => { e.classList.remove('flash'); void e.offsetWidth; e.classList.add('flash') }
   const changed = new Set()
 
-  // apply takes over the parts of an answer. New rows come last. On a list that can be sorted again no
-  // row moves; a board drops those that do not match its filter any more.
+  // apply takes over the parts of an answer. On a list that can be sorted again no row moves, and new
+  // ones come last. On a board new rows come before the next of the answer; it drops those that do not
+  // match its filter any more.
   // Of those that were asked for, or of all, the ones that are not there have left.
   const apply = (text, asked) => {
     const parts = d.createElement('template')
     parts.innerHTML = text
-    const seen = new Set()
-    for (const tr of $$('tbody tr[id]', parts.content)) {
+    const seen = new Set(), moved = $('#moved'), rows = $$('tbody tr[id]', parts.content)
+    for (const [i, tr] of rows.entries()) {
       seen.add(tr.id)
       const there = d.getElementById(tr.id)
-      if (!there) { tr.hidden = true; $('#rows tbody:last-child')?.append(tr) }
+      if (!there) {
+        const next = !moved && rows.slice(i + 1).map((x) => d.getElementById(x.id)).find(Boolean)
+        tr.hidden = true
+        if (next) next.before(tr); else $('#rows tbody:last-child')?.append(tr)
+      }
       if (there && !merge(there, tr)) continue
       const row = d.getElementById(tr.id)
       flash(row)
@@ -170,7 +175,6 @@
       if (there) merge(there, e)
     }
     for (const tr of $$('#rows tbody tr')) if (asked?.(tr)) tr.classList.toggle('left', !seen.has(tr.id))
-    const moved = $('#moved')
     if ($('#rows')) filter(!!moved)
     if (moved && changed.size) { moved.hidden = false; moved.textContent = `Sort again, ${changed.size} changed` }
     tick()
