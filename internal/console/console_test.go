@@ -580,6 +580,15 @@ func TestAKeyIsExchangedForASession(t *testing.T) {
 	}
 }
 
+// The button Back shows pages that a browser keeps.
+func TestALogoutLeavesNoPagesInTheBrowser(t *testing.T) {
+	for _, answer := range []any{object{}, 503} {
+		if w := post(newConsole(newV1(object{"DELETE /v1/session": answer})), "/console/logout", nil); w.Header().Get("Clear-Site-Data") != `"cache"` {
+			t.Errorf("%v", w.Header())
+		}
+	}
+}
+
 func TestALogoutThatIsRefusedLeavesNoSessionInTheBrowser(t *testing.T) {
 	for _, status := range []int{404, 429, 503} {
 		v1 := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }) // sets no cookie

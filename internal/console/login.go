@@ -32,9 +32,10 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, next, http.StatusSeeOther)
 }
 
-// logout ends the session. Even if the service cannot end it, the browser removes the cookie, so
-// that the next user of the browser does not have the session.
+// logout ends the session. Even if the service cannot end it, the browser removes the cookie and the
+// pages that it keeps, so that the next user of the browser does not have the session.
 func (c *Console) logout(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Clear-Site-Data", `"cache"`)
 	http.SetCookie(w, &http.Cookie{Name: sessions.Cookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	if header, _ := c.ask(r, nil, http.MethodDelete, "/v1/session", nil, nil); header["Set-Cookie"] != nil {
 		w.Header()["Set-Cookie"] = header["Set-Cookie"]
