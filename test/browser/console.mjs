@@ -239,6 +239,15 @@ reader('a filter and an order are part of the address', async () => {
   assert.match(await page.locator('#rows tbody tr').first().innerText(), /0724 500039/)
 }, /ERR_ABORTED/)
 
+reader('a list that is filtered is printed with all rows', async () => {
+  const page = await login(flight)
+  await page.locator('[data-filter]').fill('0724500003')
+  const shown = page.locator('#rows tbody tr:visible')
+  assert.equal(await shown.count(), 1)
+  await page.emulateMedia({ media: 'print' })
+  assert.equal(await shown.count(), 40)
+}, /ERR_ABORTED/)
+
 reader('rejects can be filtered on a narrow screen', async () => {
   const page = await login('/console/rejects')
   await page.setViewportSize({ width: 640, height: 512 }) // 1280 pixels at 200 %

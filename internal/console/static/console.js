@@ -86,7 +86,7 @@
     const table = $('#rows'), i = [...th.parentNode.children].indexOf(th)
     $$('th[aria-sort]', table).forEach((x) => x.removeAttribute('aria-sort'))
     th.setAttribute('aria-sort', up ? 'ascending' : 'descending')
-    const value = (tr) => { const c = tr.children[i], v = c.dataset.v ?? c.textContent.trim(); return v === '' || isNaN(v) ? v : +v }
+    const value = (tr) => { const c = tr.children[i], v = c.dataset.v; return v === undefined ? c.textContent.trim() : isNaN(v) ? v : +v } // 12E345 is a text
     const groups = table.tBodies, list = $$('tbody tr', table).map((tr, n) => [value(tr), n, tr])
     list.sort((a, b) => ((a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0) || a[1] - b[1]) * (up ? 1 : -1))
     const focus = d.activeElement
@@ -286,7 +286,7 @@
     while ($('#job[data-again]')) {
       await new Promise((done) => setTimeout(done, 500))
       const r = await fetch(u).catch(() => null)
-      if (r?.status === 401) location.reload()
+      if (r && !r.ok && r.status < 429) { location.reload(); return } // the session has ended, or the job is gone
       if (r?.ok) apply(await r.text())
       await new Promise((done) => setTimeout(done, patience(r)))
     }
