@@ -118,6 +118,12 @@ func TestTheNavigationLeadsOnlyWhereTheKeyMayGo(t *testing.T) {
 	}
 }
 
+func TestAPageThatIsRefusedBeforeItsSessionIsKnownNamesNoKey(t *testing.T) {
+	c := newConsole(newV1(object{"GET /v1/session": 429}))
+	must(t, get(c, flightPage), 429, "<p>The key of this session has used up its rate.", `href="/console/flights"`, `href="/console/rejects"`)
+	must(t, get(newConsole(newV1(object{"GET " + flightPath: 429})), flightPage), 429, "<p>The key zrh-ops has used up its rate.")
+}
+
 // If it is not known where a leg begins, its flight is the one that arrives.
 func TestALegLeadsToItsFlightAtAnAirportThatIsKnown(t *testing.T) {
 	leg := func(from, to string) func(object) {

@@ -141,9 +141,10 @@ var allSections = []section{
 	{"feeds", "Feeds", Path + "feeds", "feeds", ""},
 }
 
-// sections returns the links of the navigation for a session.
+// sections returns the links of the navigation for a session, or all links if the session could not be
+// read.
 func sections(s session) []section {
-	return slices.DeleteFunc(slices.Clone(allSections), func(link section) bool { return link.right != "" && !s.may(link.right) })
+	return slices.DeleteFunc(slices.Clone(allSections), func(link section) bool { return s.Name != "" && link.right != "" && !s.may(link.right) })
 }
 
 // flightAddress returns the address of the flight of a leg. If no airport of the leg is known, it
