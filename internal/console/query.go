@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
@@ -13,8 +14,10 @@ import (
 	"bagtrail/parser"
 )
 
-// maxWords is how many words of a query are read.
-const maxWords = 8
+const (
+	maxWords = 8  // how many words of a query are read
+	maxName  = 60 // characters of the longest surname that /v1 can be asked for
+)
 
 // query says how the words of a search are read.
 type query struct {
@@ -233,7 +236,7 @@ func (q *query) readNames(words []string, isCode func(string) bool) {
 	default:
 		q.Names = []string{whole}
 	}
-	q.Names = smallmap.Distinct(q.Names)
+	q.Names = slices.DeleteFunc(smallmap.Distinct(q.Names), func(name string) bool { return utf8.RuneCountInString(name) > maxName })
 	q.Name = strings.Join(q.Names, " or ")
 }
 

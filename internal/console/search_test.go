@@ -55,6 +55,22 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 	}
 }
 
+// /v1 cannot be asked for a surname of more than 60 letters.
+func TestALongNameIsNoError(t *testing.T) {
+	long := strings.Repeat("É", 31)
+	for q, reading := range map[string]string{
+		long + " " + long + "A zrh": "name " + long + " or " + long + "A<", long[:40] + " " + long[:40]: "or " + long[:40] + long[:40] + "<", long + long + " zrh": "airport ZRH<",
+	} {
+		v := newV1(object{"POST /v1/bags/search": func(body string) object {
+			if strings.Contains(body, long+long) {
+				t.Errorf("%s asks %s", q, body)
+			}
+			return object{"bags": []object{}}
+		}})
+		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 200, "Nothing found", reading)
+	}
+}
+
 // Several plates are searched for together, and those that are not found are named.
 func TestSeveralPlatesAreSearchedForTogether(t *testing.T) {
 	one := aBag(func(b object) { b["plate"] = "0724000002" })
