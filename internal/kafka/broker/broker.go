@@ -24,7 +24,6 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/internal/pause"
-	"bagtrail/internal/wholefile"
 )
 
 // Broker is a running broker.
@@ -73,7 +72,7 @@ func Start(conf Config) (*Broker, error) {
 	if err := os.MkdirAll(conf.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("in-process kafka: %w", err)
 	}
-	lock, err := lockFile(filepath.Join(conf.Dir, "lock"))
+	lock, err := lockFile(filepath.Join(conf.Dir, lockName))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = fmt.Errorf("the files in %s are in use by another process, stop it or choose another BAGTRAIL_DATA_DIR: %w", conf.Dir, err)
 	}
@@ -88,7 +87,7 @@ func Start(conf Config) (*Broker, error) {
 	}
 	listener = patientListener{listener}
 	e := &Broker{lock: lock, addr: advertised(listener).Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
-	if err := wholefile.Write(filepath.Join(conf.Dir, addrFile), []byte(e.addr)); err != nil {
+	if err := os.WriteFile(filepath.Join(conf.Dir, lockName), []byte(e.addr), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), listener.Close(), lock.Close())
 	}
 	if err := e.start(conf, listener); err != nil {
@@ -129,12 +128,16 @@ func (e *Broker) start(conf Config, listener net.Listener) error {
 	return nil
 }
 
-// addrFile is the name of a file that holds the address of the broker that uses the directory.
-const addrFile = "address"
+// lockName is the name of the file that is locked. It holds the address of the broker that has it
+// locked.
+const lockName = "lock"
 
 // RunningAddr returns the address of the broker of another process that uses a directory.
 func RunningAddr(dir string) (string, error) {
-	addr, err := os.ReadFile(filepath.Join(dir, addrFile))
+	addr, err := os.ReadFile(filepath.Join(dir, lockName))
+	if err == nil && len(addr) == 0 {
+		err = errors.New("it is about to start")
+	}
 	if err != nil {
 		return "", fmt.Errorf("in-process kafka: the address of the running broker: %w", err)
 	}
