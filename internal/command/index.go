@@ -23,7 +23,7 @@ import (
 
 // openIndex opens Redis, and the readers and writers of the index in it.
 func (s *service) openIndex(context.Context) (err error) {
-	tick := s.conf.Rules.Retention / 360 // the store rounds its expiries to the same step
+	tick := s.conf.Rules.Retention / 360 // a short retention must not end a minute late
 	if s.redis, err = redis.Open(redis.Config{URL: s.conf.Redis.URL, Now: s.clock, Tick: tick}); err != nil {
 		return failed(err)
 	}

@@ -23,7 +23,10 @@ type inProcess struct {
 	stop    context.CancelFunc // ends the ticks
 }
 
-// startInProcess starts a Redis whose keys expire by the clock, at most a tick late.
+// maxTick is the longest tick.
+const maxTick = time.Minute
+
+// startInProcess starts a Redis whose keys expire by the clock, see Config.Tick.
 func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error) {
 	p := &inProcess{server: miniredis.NewMiniRedis()}
 	first, err := p.server.Dial() // starts the server without a port
@@ -35,7 +38,7 @@ func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error
 	}
 	p.server.SetTime(now())
 	p.server.ClockTTL(true)
-	tick = max(time.Second, cmp.Or(tick, time.Minute))
+	tick = max(time.Second, min(cmp.Or(tick, maxTick), maxTick))
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
 	p.ticking.Go(func() { pause.Every(ctx, tick, func() { p.server.SetTime(now()) }) })
