@@ -244,6 +244,23 @@ func TestAPatientReaderWaitsForAReplyThatTakesLong(t *testing.T) {
 	}
 }
 
+// Many hashes are read over several connections. Each has the time that the whole read has, here 2.4
+// s, and not that of its part, here 1.2 s.
+func TestAPartOfALargeReadHasTheTimeOfTheWhole(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
+	proxy := redistest.StartProxy(t, miniredis.RunT(t).Addr())
+	s := open(t, proxy.URL(""), bagstore.Config{})
+	plates := make([]bag.Plate, 16_000)
+	for i := range plates {
+		plates[i] = bag.Plate(fmt.Sprintf("0220%06d", i))
+	}
+	proxy.Silence(true)
+	defer time.AfterFunc(1300*time.Millisecond, func() { proxy.Silence(false) }).Stop()
+	if _, err := s.Reader().Read(t.Context(), trail.Wanted{Trails: plates}); err != nil {
+		t.Error(err)
+	}
+}
+
 // If Redis refuses the connection, the answer is an error and not empty.
 func TestAConnectionThatIsRefusedIsNotAnEmptyAnswer(t *testing.T) {
 	server := miniredis.RunT(t)

@@ -14,7 +14,7 @@ func (c *Client) connect(a Address) {
 	reading := c.options(a)
 	reading.MaxRetries = 1
 	reading.PoolSize, reading.PoolTimeout = 32, 250*time.Millisecond
-	reading.ReadTimeout, reading.WriteTimeout = 5*time.Second, 5*time.Second // callers give up earlier, see ReadLimit
+	reading.ReadTimeout, reading.WriteTimeout = 5*time.Second, 5*time.Second // callers give up earlier, unless they have 42,000 commands: see ReadLimit
 	reading.ReadBufferSize, reading.WriteBufferSize = 64<<10, 16<<10
 
 	writing := c.options(a)

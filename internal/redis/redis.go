@@ -133,15 +133,22 @@ func ReadLimit(commands int) time.Duration {
 // (goredis.Nil, see WrongType). After any other error no reply is valid. Read takes at most
 // ReadLimit.
 func (c *Client) Read(ctx context.Context, add func(p goredis.Pipeliner)) error {
-	return c.ReadPatiently(ctx, 0, add)
-}
-
-// ReadPatiently is Read with a time limit of ReadLimit plus patience.
-func (c *Client) ReadPatiently(ctx context.Context, patience time.Duration, add func(p goredis.Pipeliner)) error {
 	p := c.reads.Pipeline()
 	add(p)
-	ctx, cancel := context.WithTimeout(ctx, ReadLimit(p.Len())+patience)
+	ctx, cancel := context.WithTimeout(ctx, ReadLimit(p.Len()))
 	defer cancel()
+	return exec(ctx, p)
+}
+
+// ReadWithin is Read with the time limit of ctx alone.
+func (c *Client) ReadWithin(ctx context.Context, add func(p goredis.Pipeliner)) error {
+	p := c.reads.Pipeline()
+	add(p)
+	return exec(ctx, p)
+}
+
+// exec sends the commands of Read.
+func exec(ctx context.Context, p goredis.Pipeliner) error {
 	cmds, err := p.Exec(ctx)
 	// If Redis has refused a command, the command has the error, and the pipeline has it too. If Redis
 	// has refused the connection, no command has the error.
