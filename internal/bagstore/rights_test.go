@@ -175,6 +175,7 @@ func meetDamage(t *testing.T, url string) {
 	err = errors.Join(
 		client.HSet(ctx, a.Prefix+"b:0220999999", "field", "no message").Err(),
 		client.ZAdd(ctx, a.Prefix+"p:DAMAGE", goredis.Z{Score: 4e9, Member: "no plate"}).Err(),
+		client.SAdd(ctx, a.Prefix+"n:LX1:2026-11-21", "no number").Err(),
 		client.Set(ctx, a.Prefix+"r:0220999999", "no set", 0).Err(),
 		client.Close(),
 	)
@@ -183,11 +184,12 @@ func meetDamage(t *testing.T, url string) {
 	}
 	found, err := store.Reader().Read(ctx, trail.Wanted{
 		Trails: []bag.Plate{"0220999999"}, PNRs: []string{"DAMAGE"}, Originals: []bag.Plate{"0220999999"},
+		Named: []bag.Named{{Flight: bag.Flight{Airline: "LX", Number: "1", Day: bag.DayOf(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))}}},
 	})
-	if err != nil || len(bagstoretest.Messages(found.Trails[0]))+len(found.PNRs[0])+len(found.Originals[0]) > 0 {
+	if err != nil || len(bagstoretest.Messages(found.Trails[0]))+len(found.PNRs[0])+len(found.Named[0])+len(found.Originals[0]) > 0 {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	for range 3 {
+	for range 4 {
 		if err := <-told; err != nil {
 			t.Error(err)
 		}
