@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/alicebob/miniredis/v2"
+
 	"bagtrail/ingestor"
 	"bagtrail/internal/feeds"
 	"bagtrail/internal/redis"
@@ -263,5 +265,21 @@ func TestWhatCannotBeWrittenIsLostAndReported(t *testing.T) {
 	}
 	if _, err := store.Names(t.Context()); !errors.Is(err, redis.ErrUnavailable) {
 		t.Errorf("%v", err)
+	}
+}
+
+// A feed that was removed is left out. A refusal is an error, and not a feed that was removed.
+func TestARefusalIsNoRemovedFeed(t *testing.T) {
+	server := miniredis.RunT(t)
+	store := feeds.NewStore(redistest.Open(t, "redis://"+server.Addr()))
+	names := []feeds.Name{{Airport: "ZRH", Door: "kafka"}}
+	if found, err := store.Read(t.Context(), names, 1, time.Now()); err != nil || len(found) != 0 {
+		t.Errorf("removed: %+v, %v", found, err)
+	}
+	for _, refusal := range []string{"LOADING Redis is loading the dataset in memory", "NOPERM this user has no permissions"} {
+		server.SetError(refusal)
+		if found, err := store.Read(t.Context(), names, 1, time.Now()); !errors.Is(err, redis.ErrUnavailable) {
+			t.Errorf("%s: %+v, %v", refusal, found, err)
+		}
 	}
 }

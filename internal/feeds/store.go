@@ -1,7 +1,9 @@
 package feeds
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -188,8 +190,11 @@ func (s *Store) readSome(ctx context.Context, names []Name, hours int, now time.
 	}
 	var feeds []Feed
 	for i, name := range names {
-		if firsts[i].Err() == nil && lasts[i].Err() == nil {
+		switch err := cmp.Or(firsts[i].Err(), lasts[i].Err()); {
+		case err == nil:
 			feeds = append(feeds, Feed{Name: name, First: milliseconds(firsts[i]), Last: milliseconds(lasts[i])})
+		case !errors.Is(err, goredis.Nil):
+			return nil, err
 		}
 	}
 	days := make([]map[time.Time]*goredis.MapStringStringCmd, len(feeds))
