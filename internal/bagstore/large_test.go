@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -115,5 +116,33 @@ func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
 		if question.End(); err != nil {
 			t.Errorf("%s, behind the first: %v", name, err)
 		}
+	}
+}
+
+// A search for plates on several flights takes the memory of the plates alone, since it reads none of
+// their messages.
+func TestASearchOnSeveralFlightsTakesLittleMemory(t *testing.T) {
+	server := miniredis.RunT(t)
+	s := open(t, "redis://"+server.Addr(), bagstore.Config{})
+	flights := make([]bag.Flight, 32)
+	for i := range flights {
+		flights[i] = bag.Flight{Airline: "LX", Number: strconv.Itoa(i + 1), Day: bag.DayOf(time.Now())}
+	}
+	var entries []bag.Entry
+	for i := range 300 {
+		entries = append(entries, bag.Entry{Plate: bag.Plate(fmt.Sprintf("0220%06d", i)), Flights: flights})
+	}
+	if _, err := s.Writer().File(t.Context(), []bag.Filing{{Raw: "BSM", Received: time.Now(), Entries: entries}}); err != nil {
+		t.Fatal(err)
+	}
+	bytes := budget.New(4<<20, nil)
+	ctx, question := bytes.Ask(t.Context())
+	defer question.End()
+	found, err := s.Reader().Read(ctx, trail.Wanted{Flights: flights})
+	if err != nil || len(found.Flights[31]) != 300 {
+		t.Fatal(len(found.Flights), err)
+	}
+	if !bytes.Has(3 << 20) {
+		t.Error("it takes more than 1 MiB for 9600 plates")
 	}
 }

@@ -32,11 +32,12 @@ func (r *Reader) estimate(w *trail.Wanted) (bytes int64, large bool) {
 }
 
 // measure returns about how many bytes a question takes, now that its replies are known. The number
-// includes the new plates of its flights, which are read next, so that the question waits for that
-// memory while it holds only the plates.
+// includes the new plates of a flight, which are read next, so that the question waits for that
+// memory while it holds only the plates. Who asks for several flights searches them for plates, and
+// reads few.
 func (q *query) measure(w *trail.Wanted, flights []*goredis.StringSliceCmd) (bytes int64) {
-	for _, reply := range flights {
-		bytes += bytesPerHash * int64(max(0, len(reply.Val())-len(w.TrailVersions)))
+	if len(flights) == 1 {
+		bytes = bytesPerHash * int64(max(0, len(flights[0].Val())-len(w.TrailVersions)))
 	}
 	for _, reply := range q.replies {
 		bytes += bytesPerByte * sizeOf(reply)
