@@ -95,13 +95,12 @@ func (b *batch) expire(key string, until int64) {
 
 func (b *batch) full() bool { return len(b.commands) >= batchCommands || b.bytes >= batchBytes }
 
-// send sends the commands in one round trip, adds their replies to their counters, confirms them in
-// the round, and empties the batch. It moves keys of a wrong type aside, since nothing could ever be
-// written there, and sends the commands again.
+// send sends the commands in one round trip, confirms them in the round, and empties the batch. It
+// moves keys of a wrong type aside, since nothing could ever be written there, and sends the commands
+// again.
 func (b *batch) send(ctx context.Context) error {
 	err := b.trip(ctx)
 	if redis.WrongType(err) {
-		b.count() // what was added now is not added once more
 		moved := make(map[string]bool)
 		for i := range b.commands {
 			key, _ := b.commands[i].args[1].(string)
@@ -118,30 +117,27 @@ func (b *batch) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	b.count()
 	b.round.confirm()
 	b.commands, b.bytes, b.adding = nil, 0, nil
 	return nil
 }
 
-// trip sends the commands in one round trip, and returns the first error of any of them.
+// trip sends the commands in one round trip, adds their replies to their counters, and returns the
+// first error of any of them. A command with an error has added nothing.
 func (b *batch) trip(ctx context.Context) error {
-	return b.store.redis.Write(ctx, func(p goredis.Pipeliner) {
+	err := b.store.redis.Write(ctx, func(p goredis.Pipeliner) {
 		for i := range b.commands {
 			c := &b.commands[i]
 			c.reply = goredis.NewIntCmd(ctx, c.args...)
 			_ = p.Process(ctx, c.reply)
 		}
 	})
-}
-
-// count adds the replies to their counters. A command with an error has added nothing.
-func (b *batch) count() {
 	for i := range b.commands {
 		for _, changed := range b.commands[i].changed {
 			*changed += int(b.commands[i].reply.Val())
 		}
 	}
+	return err
 }
 
 // index adds the entries under which a plate and its flights are found. They expire at a second, or

@@ -1,6 +1,7 @@
 package bagstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -66,8 +67,10 @@ func (s *Store) HoldSweeps(ctx context.Context) error {
 	if err := hold(); err != nil {
 		return unavailable("hold sweeps", err)
 	}
-	go pause.Every(ctx, s.sweepInterval()/4, func() {
-		_ = hold() // while Redis is away nobody sweeps, and the next call holds again
+	go pause.Every(ctx, s.sweepInterval()/4, func() { // while Redis is away nobody sweeps, and the next call holds again
+		if redis.Full(hold()) { // which does not refuse EXPIRE
+			_ = s.redis.WriteClient().Expire(ctx, s.keys.sweep(), s.sweepInterval()).Err()
+		}
 	})
 	return nil
 }
@@ -84,10 +87,17 @@ func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(Sw
 
 // Run sweeps once in each interval, a 180th of the retention, until ctx ends. The first sweep
 // starts after an interval in which no process has swept. In each interval only one process sweeps.
+// A full Redis cannot note a sweep. Then each process sweeps, which makes room.
 func (w *Sweeper) Run(ctx context.Context) {
 	interval := w.store.sweepInterval()
+	var full time.Time // when a full Redis last did not note a sweep of this process
 	begin := func() (due bool) {
 		due, err := w.store.redis.WriteClient().SetNX(ctx, w.store.keys.sweep(), sweeping, interval).Result()
+		if redis.Full(err) {
+			if due, err = time.Since(full) >= interval, nil; due {
+				full = time.Now()
+			}
+		}
 		if err != nil && ctx.Err() == nil {
 			w.done(SweepCounts{}, unavailable("sweep", err))
 		}
@@ -116,7 +126,8 @@ func (w *Sweeper) mayContinue(ctx context.Context) error {
 	}
 }
 
-// Sweep goes through all keys once. It ends with ErrHeld if sweeps are held meanwhile.
+// Sweep goes through all keys once. It ends with ErrHeld if sweeps are held meanwhile. If Redis is
+// full, Sweep removes what has ended, and then returns the error.
 func (w *Sweeper) Sweep(ctx context.Context) (SweepCounts, error) {
 	var mu sync.Mutex
 	var total SweepCounts
@@ -141,7 +152,7 @@ func (w *Sweeper) Sweep(ctx context.Context) (SweepCounts, error) {
 const pageKeys = 100
 
 // scan goes through the keys of one master.
-func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, count func(SweepCounts)) error {
+func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, count func(SweepCounts)) (full error) {
 	pattern := globEscaper.Replace(string(w.store.keys)) + "[bfanpruc]:*"
 	for cursor := uint64(0); ; {
 		keys, next, err := master.Scan(ctx, cursor, pattern, pageKeys).Result()
@@ -153,7 +164,10 @@ func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, coun
 				return err
 			}
 			s, err := w.sweepPage(ctx, some)
-			if count(s); err != nil {
+			count(s)
+			if redis.Full(err) {
+				full = err
+			} else if err != nil {
 				return err
 			}
 			if err := w.pause(ctx, len(some)); err != nil {
@@ -161,7 +175,7 @@ func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, coun
 			}
 		}
 		if cursor = next; cursor == 0 {
-			return nil
+			return full
 		}
 	}
 }
@@ -183,12 +197,29 @@ type page struct {
 	counts SweepCounts
 	now    time.Time
 	batch  *batch
+	full   error // of a full Redis
+}
+
+// begin begins a batch. It sends known writes too.
+func (p *page) begin() {
+	p.batch = p.store.newBatch()
+	p.batch.round.sendAll = true
+}
+
+// send sends the batch, and begins another. The page goes on if Redis is full.
+func (p *page) send(ctx context.Context) error {
+	err := p.batch.send(ctx)
+	if redis.Full(err) {
+		p.full, err = err, nil
+	}
+	p.begin()
+	return err
 }
 
 func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, error) {
 	now := w.store.now()
-	p := &page{Sweeper: w, now: now, batch: w.store.newBatch()}
-	p.batch.round.sendAll = true
+	p := &page{Sweeper: w, now: now}
+	p.begin()
 	read := w.store.redis.WriteClient().Pipeline()
 	var plates []string
 	var trails []*goredis.MapStringStringCmd
@@ -220,13 +251,13 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, er
 		}
 		p.sweepPlate(key, fields)
 		if p.batch.full() {
-			if err := p.batch.send(ctx); err != nil {
+			if err := p.send(ctx); err != nil {
 				return p.counts, err
 			}
 		}
 	}
-	err := p.batch.send(ctx)
-	return p.counts, err
+	err := p.send(ctx)
+	return p.counts, cmp.Or(err, p.full)
 }
 
 // ensureExpiry gives a key an expiry if it has none, because a process ended between two commands.

@@ -41,3 +41,7 @@ func (f *failure) Unwrap() []error { return []error{ErrUnavailable, f.cause} }
 
 // WrongType reports whether Redis refused a command because the key holds another type.
 func WrongType(err error) bool { return goredis.HasErrorPrefix(err, "WRONGTYPE") }
+
+// Full reports whether Redis refused a command because it takes memory and none is left. Redis still
+// does what frees memory.
+func Full(err error) bool { return goredis.HasErrorPrefix(err, "OOM") }
