@@ -12,6 +12,7 @@ package bagstore
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"bagtrail/internal/bagstore/codec"
@@ -44,6 +45,9 @@ type Store struct {
 func Open(client *redis.Client, c Config) (*Store, error) {
 	if c.Retention < time.Second {
 		return nil, fmt.Errorf("bagstore: retention of %v is less than a second", c.Retention)
+	}
+	if p := client.Prefix(); len(p) > 1 && strings.Contains(sweptKinds, p[:1]) && p[1] == ':' {
+		return nil, fmt.Errorf("bagstore: prefix %q of the keys: an installation without a prefix would take them for its own; choose one that does not begin with one letter and a colon", p)
 	}
 	s := &Store{
 		redis:     client,

@@ -102,3 +102,18 @@ func TestARetentionOfLessThanASecondIsRefused(t *testing.T) {
 		t.Error("it is taken")
 	}
 }
+
+// An installation without a prefix would sweep the keys of this one.
+func TestAPrefixThatBeginsAsAKeyIsRefused(t *testing.T) {
+	for prefix, refused := range map[string]bool{
+		"b:": true, "f:": true, "a:": true, "n:": true, "p:": true, "r:": true, "u:": true, "c:": true, "p:zrh:": true, "p": false, "pp:": false, ":p": false,
+	} {
+		store, err := bagstore.Open(redistest.Open(t, "redis://127.0.0.1:1?prefix="+prefix), bagstore.Config{Retention: time.Hour, Now: time.Now})
+		if (err != nil) != refused {
+			t.Errorf("%q: %v", prefix, err)
+		}
+		if err == nil {
+			store.Close()
+		}
+	}
+}

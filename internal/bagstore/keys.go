@@ -61,6 +61,9 @@ const (
 	sweepKey      = "sweep"
 )
 
+// sweptKinds are the kinds of the keys that a Sweeper looks for.
+const sweptKinds = "bfanpruc"
+
 // keys makes the names of keys. Its value is their prefix.
 type keys string
 

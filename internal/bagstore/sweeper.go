@@ -153,7 +153,7 @@ const pageKeys = 100
 
 // scan goes through the keys of one master.
 func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, count func(SweepCounts)) (full error) {
-	pattern := globEscaper.Replace(string(w.store.keys)) + "[bfanpruc]:*"
+	pattern := globEscaper.Replace(string(w.store.keys)) + "[" + sweptKinds + "]:*"
 	for cursor := uint64(0); ; {
 		keys, next, err := master.Scan(ctx, cursor, pattern, pageKeys).Result()
 		if err != nil {
