@@ -145,18 +145,24 @@ const reloadKept = time.Hour
 func (r *Reloads) Add(now time.Time, flights []bag.Flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.drop(now)
 	r.list = append(r.list, reload{now.Add(reloadPause), flights})
+}
+
+// drop removes the reloads that are kept no longer. The caller holds the lock.
+func (r *Reloads) drop(now time.Time) {
+	for len(r.list) > 0 && now.Sub(r.list[0].due) > reloadKept {
+		r.list[0].flights = nil
+		r.list = r.list[1:]
+		r.dropped++
+	}
 }
 
 // since returns the flights of the due reloads after the first n, and how many reloads have been due.
 func (r *Reloads) since(n int, now time.Time) (flights []bag.Flight, count int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for len(r.list) > 0 && now.Sub(r.list[0].due) > reloadKept {
-		r.list[0].flights = nil
-		r.list = r.list[1:]
-		r.dropped++
-	}
+	r.drop(now)
 	for i, l := range r.list {
 		if r.dropped+i < n {
 			continue

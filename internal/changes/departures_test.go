@@ -98,6 +98,17 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	redistest.Eventually(t, 10*time.Second, "a changed reference marks nothing", func() bool { return w.marked() == 10 })
 }
 
+// A process without an owner reads the flight reference too.
+func TestReloadsAreKeptForAnHourThoughNoOwnerAsksForThem(t *testing.T) {
+	var reloads changes.Reloads
+	for i := range 200 {
+		reloads.Add(time.Unix(0, 0).Add(time.Duration(i)*time.Minute), []bag.Flight{lx14})
+	}
+	if n := reloads.Len(); n < 60 || n > 62 {
+		t.Errorf("%d reloads a minute apart are kept, want those of the last hour", n)
+	}
+}
+
 // lookers returns the owners of all partitions, which from now on look when the test says so. Each has
 // looked once: it looks at most an hour ahead of where it begins, which may be all that is gone.
 func (w *world) lookers(r *reference, c *clock) []*owner {

@@ -20,3 +20,6 @@ const (
 	DeparturesATurn = departuresATurn
 	MaxMarkedAgain  = maxMarkedAgain
 )
+
+// Len returns how many reloads are kept.
+func (r *Reloads) Len() int { return len(r.list) }
