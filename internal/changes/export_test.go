@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/trail"
 )
 
 // NewOwner returns the owner of a partition, for tests that stop it in the middle.
@@ -23,3 +24,10 @@ const (
 
 // Len returns how many reloads are kept.
 func (r *Reloads) Len() int { return len(r.list) }
+
+// Summarise returns what a record says of bags for filters.
+func Summarise(bags []trail.Traced) (airlines, airports, pnrs, flights []string) {
+	var c change
+	c.summarise(bags)
+	return c.entry.Airlines, c.entry.Airports, c.pnrs, c.flights
+}

@@ -14,6 +14,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/smallmap"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/trail"
 )
@@ -181,44 +182,53 @@ func FlightName(f bag.Flight) string { return f.Airline + "/" + f.Number + "/" +
 // even if it is no living leg, with its airline and airports, the airports of the events, and the
 // PNRs.
 func (c *change) summarise(bags []trail.Traced) {
-	e := &c.entry
-	e.Airlines, e.Airports, c.pnrs, c.flights = []string{}, []string{}, []string{}, []string{} // never null in JSON
-	var flights []bag.Flight
+	var airlines, airports, pnrs, names textSet
+	var flights smallmap.Map[bag.Flight, struct{}]
 	fly := func(f bag.Flight) {
-		if !f.IsZero() && !slices.Contains(flights, f) {
-			flights = append(flights, f)
-			add(&e.Airlines, f.Airline)
-			add(&c.flights, FlightName(f))
+		if !f.IsZero() && !flights.Has(f) {
+			flights.Set(f, struct{}{})
+			airlines.add(f.Airline)
+			names.add(FlightName(f))
 		}
 	}
 	for _, t := range bags {
 		for i := range t.Bag.Events {
 			m := t.Bag.Events[i].Message
-			add(&e.Airports, m.Airport, m.Inbound.Airport, m.Outbound.Airport)
+			airports.add(m.Airport, m.Inbound.Airport, m.Outbound.Airport)
 			for i := range m.Onward {
-				add(&e.Airports, m.Onward[i].Airport)
+				airports.add(m.Onward[i].Airport)
 			}
 			for f := range m.Flights() {
 				fly(f)
 			}
-			add(&c.pnrs, strings.ToUpper(m.PNR))
+			pnrs.add(strings.ToUpper(m.PNR))
 		}
 		for i := range t.Bag.Legs {
 			l := &t.Bag.Legs[i]
 			fly(l.Flight)
-			add(&e.Airports, l.From, l.To)
+			airports.add(l.From, l.To)
 		}
 	}
-	for _, list := range [][]string{e.Airlines, e.Airports, c.pnrs, c.flights} {
-		slices.Sort(list)
+	c.entry.Airlines, c.entry.Airports, c.pnrs, c.flights = airlines.sorted(), airports.sorted(), pnrs.sorted(), names.sorted()
+}
+
+// textSet holds different texts, but not "".
+type textSet struct {
+	list []string
+	seen smallmap.Map[string, struct{}]
+}
+
+func (s *textSet) add(texts ...string) {
+	for _, text := range texts {
+		if text != "" && !s.seen.Has(text) {
+			s.seen.Set(text, struct{}{})
+			s.list = append(s.list, text)
+		}
 	}
 }
 
-// add appends texts to a list, except "" and those that are in it.
-func add(list *[]string, texts ...string) {
-	for _, text := range texts {
-		if text != "" && !slices.Contains(*list, text) {
-			*list = append(*list, text)
-		}
-	}
+// sorted sorts the texts and returns them. The result is never nil, which would be null in JSON.
+func (s *textSet) sorted() []string {
+	slices.Sort(s.list)
+	return append([]string{}, s.list...)
 }
