@@ -22,7 +22,6 @@ type sender struct {
 	at    Position
 	limit int       // how many changes the next batch may have; fewer after an answer 413
 	saved time.Time // when the position was last written
-	tried time.Time // Definition.Changed at the last attempt
 	known time.Time // when this process last knew the key, or was first asked for it
 	late  bool      // the next fold may take long: the last one did, and did not reach the end, or there was none since a new starting point
 }
@@ -37,7 +36,7 @@ type webhookStore interface {
 func newSender(s *Service, store webhookStore, id string) *sender {
 	w, _, _ := store.watch(id)
 	now := s.conf.Now()
-	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: now, tried: w.Changed, known: now}
+	return &sender{Service: s, store: store, id: id, at: w.At, limit: maxChanges, saved: now, known: now}
 }
 
 const (
@@ -92,7 +91,7 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	if f := s.at.Failing; f != nil {
 		// A changed definition is tried at once. If the wait is longer than any delay, the clock that set
 		// it was ahead.
-		if left := f.Next.Sub(s.conf.Now()); left > 0 && left <= 2*longestDelay && d.Changed.Equal(s.tried) {
+		if left := f.Next.Sub(s.conf.Now()); left > 0 && left <= 2*longestDelay && d.Changed.Equal(f.Tried) {
 			wait(min(left, lookAgain), nil) // no longer, since the key may be revoked meanwhile
 			return
 		}
@@ -209,7 +208,6 @@ func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker,
 	if !s.isCurrent(d, a) {
 		return nil
 	}
-	s.tried = d.Changed
 	result := s.post(ctx, d, m)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -225,7 +223,7 @@ func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker,
 		return nil
 	default:
 		now := s.conf.Now()
-		f := Failing{Since: now, Attempts: 1, Reason: result.reason()}
+		f := Failing{Since: now, Attempts: 1, Reason: result.reason(), Tried: d.Changed}
 		if s.at.Failing != nil {
 			f.Since, f.Attempts = s.at.Failing.Since, s.at.Failing.Attempts+1
 		}

@@ -583,6 +583,29 @@ func TestAChangeOfAFailingWebhookIsTriedAtOnce(t *testing.T) {
 	})
 }
 
+func TestAChangeOfAFailingWebhookWhileNobodyOwnsItIsTriedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, "bag.webhooks")
+		w.feed.tell(1)
+		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{500, 500, 500, 200}[min(n, 3)]) }
+		kill := w.send(t)
+		sleep(time.Minute) // after three attempts the next is due in two minutes
+		kill()
+		kill = w.send(t)
+		sleep(time.Second)
+		if n := len(w.receiver.attempts()); n != 3 {
+			t.Errorf("%d attempts, want that a new owner waits too", n)
+		}
+		kill()
+		w.store.Change(func(d *webhooks.Definition) { d.URL = "https://other.example/" })
+		w.send(t)
+		sleep(time.Second)
+		if n := len(w.receiver.attempts()); n != 4 || w.store.Position().Failing != nil {
+			t.Errorf("%d attempts, %+v", n, w.store.Position())
+		}
+	})
+}
+
 func TestADeletedWebhookLeavesNoPosition(t *testing.T) {
 	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
 		sleep(time.Second)

@@ -70,6 +70,7 @@ type Failing struct {
 	Attempts int       `json:"attempts"` // how many attempts have failed
 	Next     time.Time `json:"next"`     // time of the next attempt
 	Reason   string    `json:"reason"`   // why the last attempt failed
+	Tried    time.Time `json:"tried"`    // Definition.Changed at the last attempt
 }
 
 // Pause says why the service has paused a webhook. It ends once the customer resumes the webhook.
