@@ -12,7 +12,7 @@ import (
 
 // currentEpoch returns the epoch. It begins a new one at the first start, and if the topic of marks
 // has another number of partitions. If Redis has gone back to an earlier epoch than an owner of this
-// stage has used, it puts that one back.
+// stage has used or found published, it puts that one back.
 func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 	e, err := s.conf.Index.Epoch(ctx)
 	if used := s.used.Load(); err == nil && e != (Epoch{}) && used != nil && e.Begun < used.Begun {
@@ -43,7 +43,7 @@ func hasRecords(spans []kafka.Span) bool {
 	return slices.ContainsFunc(spans, func(s kafka.Span) bool { return s.From < s.To })
 }
 
-// use notes that an owner uses an epoch.
+// use notes that an owner uses an epoch, or has found published changes of it.
 func (s *Stage) use(e Epoch) {
 	for used := s.used.Load(); used == nil || used.Begun < e.Begun; used = s.used.Load() {
 		if s.used.CompareAndSwap(used, &e) {
@@ -129,6 +129,7 @@ func (s *Stage) lastChanges(ctx context.Context, spans []kafka.Span, take func(*
 
 // lastPublished returns the highest sequence of the last changes of the epoch that were published in
 // the partition, or -1 if there are none, and the time of the newest of the last changes of any epoch.
+// It fails with errIndexLost if there is a later epoch.
 func (o *owner) lastPublished(ctx context.Context) (sequence int64, newest time.Time, err error) {
 	sequence = -1
 	span, err := o.changesSpan(ctx)
@@ -136,13 +137,19 @@ func (o *owner) lastPublished(ctx context.Context) (sequence int64, newest time.
 		return -1, time.Time{}, err
 	}
 	err = o.lastChanges(ctx, []kafka.Span{span}, func(r *Record) {
-		if r.Epoch == o.epoch.Begun {
+		switch {
+		case r.Epoch == o.epoch.Begun:
 			sequence = max(sequence, r.Sequence)
+		case r.Epoch > o.epoch.Begun:
+			o.use(Epoch{r.Epoch, o.epoch.Partitions})
 		}
 		if r.Time.After(newest) {
 			newest = r.Time
 		}
 	})
+	if used := o.used.Load(); err == nil && used != nil && used.Begun > o.epoch.Begun {
+		err = errIndexLost // the next attempt puts the later epoch back
+	}
 	return sequence, newest, err
 }
 

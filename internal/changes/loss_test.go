@@ -34,7 +34,9 @@ func (w *world) forget(partition int) {
 // publish writes a record of the plate to the topic of changes, which no owner would write.
 func (w *world) publish(value string) {
 	w.t.Helper()
-	if err := w.kafka.Produce(w.t.Context(), w.changes, []kafka.Record{{Key: []byte(plate), Value: []byte(value)}}); err != nil {
+	header := []kafka.Header{{Key: "content-type", Value: []byte(changes.ContentType)}}
+	record := kafka.Record{Key: []byte(plate), Value: []byte(value), Headers: header}
+	if err := w.kafka.Produce(w.t.Context(), w.changes, []kafka.Record{record}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -459,33 +461,44 @@ func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
 }
 
 // The topic of marks has lost its end, and a new epoch has begun. Then Redis loses its last second, and
-// the epoch with it.
+// the epoch with it. Or all processes stop, and start with an old snapshot of Redis.
 func TestAnEpochThatRedisLosesIsPutBack(t *testing.T) {
-	w := newWorld(t)
-	o, at, before := w.grownAgain()
-	after := w.currentEpoch()
-	if after.Begun <= before.Begun {
-		t.Fatalf("epoch %+v behind %+v", after, before)
-	}
-	earlier := fmt.Sprintf("%d/%d", before.Begun, before.Partitions)
-	if err := w.redis.WriteClient().Set(t.Context(), w.redis.Prefix()+"d:epoch", earlier, 0).Err(); err != nil {
-		t.Fatal(err)
-	}
-	for _, rest := range []string{"at", "all", "a:LX", "p:ZRH", "p:JFK"} {
-		w.delete(w.key(after, at, rest))
-	}
-	for range 2 { // the first finds out
+	for _, stopped := range []bool{false, true} {
+		w := newWorld(t)
+		o, at, before := w.grownAgain()
+		after := w.currentEpoch()
+		if after.Begun <= before.Begun {
+			t.Fatalf("epoch %+v behind %+v", after, before)
+		}
+		if stopped {
+			o.handler.Release()
+		}
+		earlier := fmt.Sprintf("%d/%d", before.Begun, before.Partitions)
+		if err := w.redis.WriteClient().Set(t.Context(), w.redis.Prefix()+"d:epoch", earlier, 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		for _, rest := range []string{"at", "all", "a:LX", "p:ZRH", "p:JFK"} {
+			w.delete(w.key(after, at, rest))
+		}
+		if stopped { // an owner of the epoch before stood still, and published late
+			w.publish(fmt.Sprintf(`{"data":{"plate":%q,"epoch":%d,"sequence":5,"bags":[]}}`, plate, before.Begun))
+			o = w.owner(at, o.offset)
+		}
+		_ = changes.Look(t.Context(), o.handler) // it finds out
 		if err := changes.Look(t.Context(), o.handler); err != nil {
 			t.Fatal(err)
 		}
-	}
-	if now := w.currentEpoch(); now != after {
-		t.Errorf("epoch %+v, want %+v: readers have changes of it", now, after)
-	}
-	w.set(plate, "THREE")
-	o.mustRun()
-	if got := w.told()[plate]; got != document("THREE") {
-		t.Errorf("a reader of the topic has %s, want %s", got, document("THREE"))
+		if now := w.currentEpoch(); now != after {
+			t.Errorf("stopped %t: epoch %+v, want %+v: readers have changes of it", stopped, now, after)
+		}
+		if got, _ := w.follow(beginning(after), everything, 100); len(got) != 9 {
+			t.Errorf("stopped %t: the index tells %d plates, want 9", stopped, len(got))
+		}
+		w.set(plate, "THREE")
+		o.mustRun()
+		if got := w.told()[plate]; got != document("THREE") {
+			t.Errorf("stopped %t: a reader of the topic has %s, want %s", stopped, got, document("THREE"))
+		}
 	}
 }
 
@@ -630,9 +643,11 @@ func TestATimeBeforeTheEpochIsResetIfSomethingWasToldSince(t *testing.T) {
 		w.now = time.Now().Add(10 * time.Minute) // the marks are older than each epoch
 		const at = 1
 		marked := platesIn(at, 2)
-		takeOver := func(committed [partitions]int64) (o *owner) {
+		takeOver := func(now time.Time, committed [partitions]int64) (o *owner) {
 			for p := range partitions {
-				next := w.owner(p, committed[p], func(c *changes.Config) { c.Retention = 72 * time.Hour })
+				next := w.owner(p, committed[p], func(c *changes.Config) {
+					c.Retention, c.Now = 72*time.Hour, func() time.Time { return now }
+				})
 				w.eventuallyTold(p, -1)
 				if p == at {
 					o = next
@@ -649,18 +664,18 @@ func TestATimeBeforeTheEpochIsResetIfSomethingWasToldSince(t *testing.T) {
 			}
 			return c
 		}
-		o := takeOver([partitions]int64{})
+		o := takeOver(w.now, [partitions]int64{})
 		w.set(marked[0], "ONE")
 		o.mustRun()
 		if got, _ := w.follow(since(), everything, 10); !slices.Equal(got, marked[:1]) {
 			t.Errorf("%s: in the first epoch %v are told", name, got)
 		}
 		o.handler.Release()
-		next := changes.Epoch{Begun: w.now.Add(-ago).Unix() + 1, Partitions: partitions}
+		next := changes.Epoch{Begun: w.now.Unix() + 1, Partitions: partitions}
 		if _, err := w.index.Begin(t.Context(), w.currentEpoch(), next); err != nil {
 			t.Fatal(err)
 		}
-		o = takeOver([partitions]int64{at: 1})
+		o = takeOver(w.now.Add(ago), [partitions]int64{at: 1})
 		page, err := reader.Next(t.Context(), since(), everything, 10)
 		if reset := new(changes.ResetError); !errors.As(err, &reset) {
 			t.Errorf("%s: %d plates, error %v, want a reset", name, len(page.Candidates), err)

@@ -111,7 +111,7 @@ type Stage struct {
 	consumer *kafka.Consumer
 	// room bounds how many messages all owners together fold at once.
 	room *semaphore.Weighted
-	used atomic.Pointer[Epoch] // the latest epoch that an owner has used; nil at first
+	used atomic.Pointer[Epoch] // the latest epoch that an owner has used, or found published; nil at first
 }
 
 // New returns a Stage. It connects to nothing yet.
