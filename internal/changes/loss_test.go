@@ -689,8 +689,11 @@ func TestATimeBeforeTheEpochIsResetIfSomethingWasToldSince(t *testing.T) {
 	}
 }
 
+// The floor of a partition is above marks of now. It may have risen meanwhile if a time of now is asked
+// for. If it is above what was marked minutes later, changes were kept for a shorter time.
 func TestATimeWithinTheEpochIsToldThoughTheFloorWasRaisedMeanwhile(t *testing.T) {
 	w := newWorld(t)
+	w.now = time.Now().Add(-time.Hour)
 	o, at := w.toldFive(plate)
 	w.set(plate, "TWO")
 	o.mustRun()
@@ -703,11 +706,18 @@ func TestATimeWithinTheEpochIsToldThoughTheFloorWasRaisedMeanwhile(t *testing.T)
 		w.eventuallyTold(p, -1)
 	}
 	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
-	c, err := reader.Since(t.Context(), everything, w.now)
+	c, err := reader.Since(t.Context(), everything, time.Now())
 	if err != nil || c.Sequences[at] != 2 {
 		t.Fatalf("%v (%v)", c, err)
 	}
 	if got, _ := w.follow(c, everything, 10); !slices.Equal(got, []bag.Plate{plate}) {
 		t.Errorf("%v are told", got)
+	}
+	if c, err = reader.Since(t.Context(), everything, time.Now().Add(-3*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	page, err := reader.Next(t.Context(), c, everything, 10)
+	if reset := new(changes.ResetError); !errors.As(err, &reset) {
+		t.Errorf("of three minutes ago: %d plates, error %v, want a reset", len(page.Candidates), err)
 	}
 }

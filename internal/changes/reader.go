@@ -120,8 +120,9 @@ func (r *Reader) Now(ctx context.Context, q Question) (Cursor, error) {
 const clockSkew = time.Minute
 
 // Since returns the cursor of a time. All changes that were marked from a minute before it on
-// follow the cursor. If the index does not have all of them, because the epoch began later, the
-// cursor is below a floor, so that Next fails with a ResetError.
+// follow the cursor. If the index does not have all of them, because the epoch began later, or
+// changes were kept for a shorter time, the cursor is below a floor, so that Next fails with a
+// ResetError.
 func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor, error) {
 	e, progress, err := r.state(ctx)
 	if err != nil {
@@ -137,8 +138,14 @@ func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor
 			continue
 		}
 		c.Sequences[s.Partition] = min(c.Sequences[s.Partition], s.From-1)
-		if since.Unix() >= e.Begun { // the floor rises with time, and may have risen above the first mark since then
-			c.Sequences[s.Partition] = max(progress[s.Partition].Floor-1, c.Sequences[s.Partition])
+		if floor := progress[s.Partition].Floor; since.Unix() >= e.Begun && floor-1 > c.Sequences[s.Partition] {
+			// The floor rises with time. It may have risen above the first marks, but not far: the time is at
+			// most a minute older than the retention, by a clock that may differ from that of the owner.
+			late, err := r.Kafka.Reader(r.Marks, s.Partition, 0).OffsetAt(ctx, since.Add(2*clockSkew), floor)
+			if err != nil {
+				return Cursor{}, err
+			}
+			c.Sequences[s.Partition] = min(floor, late) - 1
 		}
 	}
 	return c, nil
