@@ -24,8 +24,8 @@ const (
 // errCursor is the error of a text that is no cursor.
 var errCursor = errors.New("not a cursor")
 
-// String returns the cursor in the form that ParseCursor reads: at most 400 characters for up to 48
-// partitions.
+// String returns the cursor in the form that ParseCursor reads: at most 400 characters for up to 47
+// partitions with up to 4·10¹² marks each.
 func (c Cursor) String() string {
 	b := binary.AppendUvarint(nil, uint64(c.Epoch))
 	b = binary.BigEndian.AppendUint32(b, c.Filter)
