@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -92,9 +93,24 @@ func (c *Consumer) Joined() bool { return c.joined.Load() }
 // offset stays, nothing more is read, and the membership goes on.
 func (c *Consumer) Run(ctx context.Context) error {
 	c.partitionsChanged(ctx)
-	group, err := kafkago.NewConsumerGroup(c.groupConfig())
+	conf := c.groupConfig()
+	for ctx.Err() == nil {
+		if err := c.runGroup(ctx, conf); err != nil {
+			return fmt.Errorf("consumer group: %w", err)
+		}
+		// kafka-go looks for the coordinator at the first broker that accepts a connection, even if that
+		// broker never answers.
+		conf.Brokers = slices.Concat(conf.Brokers[1:], conf.Brokers[:1])
+		_ = pause.For(ctx, conf.JoinGroupBackoff)
+	}
+	return nil
+}
+
+// runGroup consumes until ctx ends or an attempt to join the group fails.
+func (c *Consumer) runGroup(ctx context.Context, conf kafkago.ConsumerGroupConfig) error {
+	group, err := kafkago.NewConsumerGroup(conf)
 	if err != nil {
-		return fmt.Errorf("consumer group: %w", err)
+		return err
 	}
 	// Close ends the generation, waits for its goroutines, and leaves the group.
 	defer group.Close() //nolint:errcheck // it never fails
@@ -106,6 +122,9 @@ func (c *Consumer) Run(ctx context.Context) error {
 		case err != nil:
 			c.conf.Metrics.Retry("join")
 			c.log.Warn("cannot join the consumer group", zap.Error(err))
+			if !errors.Is(err, kafkago.RebalanceInProgress) { // with that error it stays a member
+				return nil
+			}
 		default:
 			c.start(generation)
 		}

@@ -1,0 +1,49 @@
+package kafka_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
+	"bagtrail/internal/pause"
+)
+
+// silent returns the address of a broker that accepts connections, and never answers.
+func silent(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	return listener.Addr().String()
+}
+
+// besideSilent starts a broker, and returns a client that knows two: the first is silent.
+func besideSilent(t *testing.T, timing kafka.Timing) *kafka.Client {
+	t.Helper()
+	c := kafkatest.Start(t, kfake.SeedTopics(partitions, topic))
+	client, err := kafka.Open(kafka.Config{Brokers: append([]string{silent(t)}, c.ListenAddrs()...), Topics: []string{topic}, Timing: timing})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	return client
+}
+
+func TestAConsumerJoinsItsGroupThoughTheFirstBrokerNeverAnswers(t *testing.T) {
+	client := besideSilent(t, kafka.Timing{Request: time.Second, JoinBackoff: 10 * time.Millisecond})
+	h := &collecting{}
+	run(t, client.NewConsumer(kafka.ConsumerConfig{Group: "group", Topic: topic, Handler: func(int) kafka.Handler { return h }}))
+	produce(t, client, 0, "x")
+	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if pause.Until(limited, 5*time.Millisecond, func() bool { return h.has("x") }) != nil {
+		t.Error("a record is not handled")
+	}
+}
