@@ -47,3 +47,14 @@ func TestAConsumerJoinsItsGroupThoughTheFirstBrokerNeverAnswers(t *testing.T) {
 		t.Error("a record is not handled")
 	}
 }
+
+// A check of /readyz has one second.
+func TestPingSucceedsInASecondThoughTheFirstBrokerNeverAnswers(t *testing.T) {
+	client := besideSilent(t, kafka.Timing{Request: time.Second})
+	produce(t, client, 0, "x") // now the client knows the topic
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := client.Ping(ctx, topic); err != nil {
+		t.Error(err)
+	}
+}

@@ -75,34 +75,44 @@ func (c *Client) Close() {
 	c.client.Transport.(*kafkago.Transport).CloseIdleConnections()
 }
 
-// Ping returns nil if a broker answers and the topic exists. It never lets a broker create the
-// topic, which would choose its own number of partitions: Ping may be called before
-// [Client.EnsureTopics].
+// Ping returns nil if a broker answers and the topic exists. It asks all brokers at the same time,
+// and waits for the first answer. It never lets a broker create the topic, which would choose its own
+// number of partitions: Ping may be called before [Client.EnsureTopics].
 func (c *Client) Ping(ctx context.Context, topic string) error {
-	conn, err := c.dialAny(ctx)
+	answers := make(chan error, len(c.conf.Brokers))
+	for _, broker := range c.conf.Brokers {
+		go func() { answers <- c.ask(broker) }()
+	}
+	var err error
+	for range c.conf.Brokers {
+		select {
+		case err = <-answers:
+		case <-ctx.Done():
+			return fmt.Errorf("ask the kafka brokers: %w", ctx.Err())
+		}
+		if err == nil {
+			_, err = c.topic(ctx, topic)
+			return err
+		}
+	}
+	return err
+}
+
+// ask returns nil if a broker answers. It gives up after the time limit of a request.
+func (c *Client) ask(broker string) error {
+	deadline := time.Now().Add(c.conf.Timing.Request)
+	conn, err := c.dialer.Dial("tcp", broker)
 	if err != nil {
-		return err
+		return fmt.Errorf("connect to kafka: %w", err)
 	}
 	defer conn.Close() //nolint:errcheck // nothing was written
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	if err := conn.SetDeadline(time.Now().Add(c.conf.Timing.Request)); err != nil {
+	if err := conn.SetDeadline(deadline); err != nil {
 		return fmt.Errorf("ask a kafka broker: %w", err)
 	}
 	if _, err := conn.ApiVersions(); err != nil {
 		return fmt.Errorf("ask a kafka broker: %w", err)
 	}
-	_, err = c.topic(ctx, topic)
-	return err
-}
-
-// dialAny connects to the first broker that can be reached.
-func (c *Client) dialAny(ctx context.Context) (conn *kafkago.Conn, err error) {
-	for _, broker := range c.conf.Brokers {
-		if conn, err = c.dialer.DialContext(ctx, "tcp", broker); err == nil {
-			return conn, nil
-		}
-	}
-	return nil, fmt.Errorf("connect to kafka: %w", err)
+	return nil
 }
 
 // topic returns the metadata of a topic, at most [metadataTTL] old.
