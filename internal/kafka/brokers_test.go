@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/kafkatest"
@@ -55,6 +56,42 @@ func TestPingSucceedsInASecondThoughTheFirstBrokerNeverAnswers(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	if err := client.Ping(ctx, topic); err != nil {
+		t.Error(err)
+	}
+}
+
+var login = kafka.SASL{Mechanism: "PLAIN", Username: "bagtrail", Password: "secret"}
+
+func TestAConsumerStopsThoughNoLoginIsAnswered(t *testing.T) {
+	client, err := kafka.Open(kafka.Config{Brokers: []string{silent(t)}, Topics: []string{topic}, SASL: login, Timing: kafka.Timing{Request: 200 * time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	consumer := client.NewConsumer(kafka.ConsumerConfig{Group: "group", Topic: topic, Handler: func(int) kafka.Handler { return &collecting{} }})
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	stopped := make(chan error, 1)
+	go func() { stopped <- consumer.Run(ctx) }()
+	select {
+	case err := <-stopped:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the consumer has not stopped")
+	}
+}
+
+func TestALoginThatIsNotAnsweredIsTriedAgain(t *testing.T) {
+	c := kafkatest.Start(t, kfake.SeedTopics(partitions, topic), kfake.EnableSASL(), kfake.Superuser(login.Mechanism, login.Username, login.Password))
+	c.ControlKey(int16(kmsg.SASLHandshake), func(kmsg.Request) (kmsg.Response, error, bool) {
+		return nil, nil, true // no answer, once
+	})
+	client := kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}, SASL: login, Timing: kafka.Timing{Request: 500 * time.Millisecond}})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := client.Produce(ctx, topic, []kafka.Record{{Value: []byte("x")}}); err != nil {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,9 @@ package kafka
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -50,14 +52,14 @@ func Open(conf Config) (*Client, error) {
 	return &Client{
 		conf: conf,
 		dialer: &kafkago.Dialer{
-			ClientID: clientID, Timeout: conf.Timing.Request, KeepAlive: keepAlive,
+			ClientID: clientID, Timeout: conf.Timing.Request, DialFunc: dial,
 			TLS: conf.TLS, SASLMechanism: mechanism,
 		},
 		client: &kafkago.Client{
 			Addr: kafkago.TCP(conf.Brokers...), Timeout: requestLimit,
 			Transport: &kafkago.Transport{
 				ClientID: clientID, DialTimeout: conf.Timing.Request, MetadataTTL: metadataTTL, MetadataTopics: conf.Topics,
-				TLS: conf.TLS, SASL: mechanism,
+				Dial: dial, TLS: conf.TLS, SASL: mechanism,
 			},
 		},
 	}, nil
@@ -69,6 +71,21 @@ const (
 	metadataTTL  = time.Second      // how long a moved leader may go unnoticed
 	requestLimit = 10 * time.Second // for requests that have no time limit of their own
 )
+
+// dial connects to a broker. After it kafka-go logs in, which has no time limit of its own, so dial
+// closes the connection when that of ctx is over. kafka-go cancels ctx once the connection is ready.
+func dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{KeepAlive: keepAlive}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			_ = conn.Close()
+		}
+	})
+	return conn, nil
+}
 
 // Close closes the connections that are not in use.
 func (c *Client) Close() {
