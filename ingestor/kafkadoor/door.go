@@ -9,7 +9,6 @@ package kafkadoor
 import (
 	"context"
 	"errors"
-	"time"
 
 	"go.uber.org/zap"
 
@@ -53,19 +52,14 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 	return nil
 }
 
-// publishLimit is the time limit of a call of Reject.
-const publishLimit = 10 * time.Second
-
 // keptOfTooLarge is how many bytes of a text are kept if the rejects topic does not take the whole
 // text. A text that is cut is not accepted any more: it is longer than a message may be, or a JSON
 // document without its end.
 const keptOfTooLarge = 256 << 10
 
-// Reject implements ingestor.Rejects on the rejects topic. It gives up after ten seconds. If the topic
-// has a smaller limit than EnsureTopics sets, Reject cuts long texts, so that they hold up nothing.
+// Reject implements ingestor.Rejects on the rejects topic. If the topic has a smaller limit than
+// EnsureTopics sets, Reject cuts long texts, so that they hold up nothing.
 func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
-	ctx, cancel := context.WithTimeout(ctx, publishLimit)
-	defer cancel()
 	records := make([]kafka.Record, len(rejections))
 	for i, r := range rejections {
 		records[i] = rejectRecord(r, d.conf.Now())

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -167,6 +168,22 @@ func TestOffsetsStandStillWhileNothingCanBeMarked(t *testing.T) {
 	if len(ids) != 10 || w.metrics.retried("marks") < 4 {
 		t.Errorf("%d different marks, %d retries", len(ids), w.metrics.retried("marks"))
 	}
+}
+
+func TestATopicOfMarksThatStaysUnwritableIsCounted(t *testing.T) {
+	w := newMarkWorld(t)
+	w.needsFaults()
+	w.kafka.Timing.Produce = 200 * time.Millisecond
+	w.open()
+	fault := w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Topic: w.marks, Err: kerr.NotEnoughReplicas, Count: -1})
+	w.produce(0, records(0, 10)...)
+	w.consume(marker{w: w, value: "x"})
+	w.eventually("a failure is counted", func() bool { return w.metrics.retried("marks") > 0 })
+	if got := w.committed()[0]; got > 0 {
+		t.Errorf("committed %d although nothing is marked", got)
+	}
+	fault.Remove()
+	w.waitCommitted(10)
 }
 
 // Marks of many partitions go to each broker in one request, however many of them it leads.

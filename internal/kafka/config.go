@@ -40,6 +40,7 @@ type Timing struct {
 	Rebalance   time.Duration // 6 s: time for all members to join a new generation
 	JoinBackoff time.Duration // 1 s: pause after a failed attempt to join
 	Request     time.Duration // 3 s: to connect, and for each request
+	Produce     time.Duration // 5 s: to write records, with all attempts; the alerts on retries need a failure within ten seconds
 	Watch       time.Duration // 5 s: interval between checks for new partitions
 	Wait        time.Duration // 500 ms: how long a broker may hold a fetch if there is nothing to read
 	RetryMin    time.Duration // 100 ms: first pause before a retry
@@ -55,6 +56,7 @@ func (c Config) withDefaults() Config {
 	t.Rebalance = cmp.Or(t.Rebalance, 6*time.Second)
 	t.JoinBackoff = cmp.Or(t.JoinBackoff, time.Second)
 	t.Request = cmp.Or(t.Request, 3*time.Second)
+	t.Produce = cmp.Or(t.Produce, 5*time.Second)
 	t.Watch = cmp.Or(t.Watch, 5*time.Second)
 	t.Wait = cmp.Or(t.Wait, 500*time.Millisecond)
 	t.RetryMin = cmp.Or(t.RetryMin, 100*time.Millisecond)

@@ -22,8 +22,9 @@ const maxRequest = 512 << 10
 // takes the next partition.
 //
 // Produce sets Partition and Offset of each record that a broker has acknowledged. It retries
-// temporary errors until ctx ends. After a permanent error of one partition, the records of the
-// others are still written. After an error any of the records may be in the topic.
+// temporary errors until ctx ends or the time limit [Timing].Produce is over. After a permanent error
+// of one partition, the records of the others are still written. After an error any of the records may
+// be in the topic.
 func (c *Client) Produce(ctx context.Context, topic string, records []Record) error {
 	return c.produce(ctx, topic, records, true)
 }
@@ -39,6 +40,8 @@ func (c *Client) produce(ctx context.Context, name string, records []Record, byK
 	if len(records) == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Produce)
+	defer cancel()
 	left := make([]*Record, len(records))
 	for i := range records {
 		left[i] = &records[i]
