@@ -1,8 +1,9 @@
 // Package filedoor is the door for messages in files.
 //
-// The messages count as received a millisecond apart, in their order. They get no position in the
-// log, so they come after other messages of the same millisecond. Running the door again with the
-// same files and the same time changes nothing.
+// The messages count as received a millisecond apart, in their order, and none in the future: the
+// door waits until its received time has come. They get no position in the log, so they come after
+// other messages of the same millisecond. Running the door again with the same files and the same time
+// changes nothing.
 package filedoor
 
 import (
@@ -15,6 +16,7 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/messagefile"
+	"bagtrail/internal/pause"
 )
 
 // Door brings the messages of files to an Acceptor.
@@ -70,8 +72,11 @@ func (d Door) Run(ctx context.Context) error {
 	return errors.Join(append(faults, d.accept(ctx, messages, envelopes))...)
 }
 
-// accept brings all of the messages to the Acceptor.
+// accept brings all of the messages to the Acceptor, once the received time of the last one has come.
 func (d Door) accept(ctx context.Context, messages []messagefile.Message, envelopes []ingestor.Envelope) error {
+	if n := len(envelopes); n > 0 {
+		_ = pause.For(ctx, time.Until(envelopes[n-1].Received))
+	}
 	for len(envelopes) > 0 {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("stopped early: %w", err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"bagtrail/ingestor"
@@ -110,4 +111,34 @@ func TestABatchThatFailsStopsTheDoor(t *testing.T) {
 			t.Errorf("decided on %d of %d, error %v", decided, fail, err)
 		}
 	}
+}
+
+// Messages that other doors receive meanwhile would come before those of the file.
+func TestNoMessageOfAFileIsReceivedInTheFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun, taken := time.Now(), 0
+		d := filedoor.Door{
+			Received: begun, Decided: func([]messagefile.Message, []ingestor.Outcome) {},
+			AcceptBatch: func(_ context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error) {
+				taken += len(envelopes)
+				if last := envelopes[len(envelopes)-1].Received; last.After(time.Now()) {
+					t.Errorf("received at %v, accepted at %v", last, time.Now())
+				}
+				return make([]ingestor.Outcome, len(envelopes)), nil
+			},
+			Messages: func(yield func(messagefile.Message, error) bool) {
+				for i := 0; i < 5000 && yield(messagefile.Message{File: "a", Number: i + 1, Text: "x"}, nil); i++ {
+				}
+			},
+		}
+		for _, want := range []time.Duration{4999 * time.Millisecond, 0} { // the second time, the received times are past
+			start := time.Now()
+			if err := d.Run(t.Context()); err != nil || time.Since(start) != want {
+				t.Errorf("error %v after %v, want none after %v", err, time.Since(start), want)
+			}
+		}
+		if taken != 10000 {
+			t.Errorf("%d messages were accepted", taken)
+		}
+	})
 }

@@ -34,8 +34,10 @@ raw topic. While changes are on it marks, on the topic of marks, the bags whose 
 With files, it takes messages in as the other doors do: accepted ones are appended to the raw topic and filed, rejected
 ones go to the rejects topic. A FILE is one message. Of a DIR it reads the files ending .txt or .bim, in the order of
 their names. "-" is the standard input. The messages count as received at --received, a millisecond apart, in their
-order. With the same files and the same --received, a repetition changes nothing. The messages get no position in the log:
-they come after others that were received in the same millisecond. Without Kafka and Redis, nothing is kept.
+order. None is received in the future: without --received, a replay takes in at most 1000 messages a second. With the
+same files and the same --received, a repetition changes nothing; a replay that fails says which --received it had. The
+messages get no position in the log: they come after others that were received in the same millisecond. Without Kafka
+and Redis, nothing is kept.
 
 With --rejects, it judges the messages of the rejects topic again on which nobody has decided, and takes in those that
 are accepted now. It reads the topic as far back as decisions are kept (BAGTRAIL_REJECT_RETENTION). A message that was
@@ -68,6 +70,8 @@ posted with an API key is accepted only if that key may post it now.`,
 				return &exit{Usage, errors.New("--split and --received are for files")}
 			case rejects && from != "":
 				return &exit{Usage, errors.New("--from is for the raw topic, not for the rejects")}
+			case at.After(time.Now()):
+				return &exit{Usage, errors.New("--received is in the future")}
 			case len(names) > 0:
 				reader := messagefile.Reader{Stdin: p.stdin, Split: split}
 				work = func(ctx context.Context, s *service) error { return p.replayFiles(ctx, s, reader, names, at) }
@@ -189,6 +193,9 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 		},
 	}.Run(ctx)
 	shown.clear()
+	if _, stopped := errors.AsType[*ingestor.StepError](err); stopped || err != nil && ctx.Err() != nil {
+		err = fmt.Errorf("%w (to repeat: --received %s)", err, received.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+	}
 	_, unprinted := fmt.Fprintln(p.stdout, t)
 	if err = errors.Join(err, unprinted); err != nil {
 		return failed(printableError(err))

@@ -82,6 +82,7 @@ func TestReplaySaysWhatIsWrong(t *testing.T) {
 		{[]string{"replay", "--from=yesterday", "--redis-url=redis://a"}, command.Usage, "--from: "},
 		{[]string{"replay", "--from=earliest", "x.txt"}, command.Usage, "not for files"},
 		{[]string{"replay", "--received=yesterday", "x.txt"}, command.Usage, "--received: "},
+		{[]string{"replay", "--received=2999-01-01", "x.txt"}, command.Usage, "--received is in the future"},
 		{[]string{"replay", "/no/such/file"}, command.Failed, "/no/such/file"},
 	} {
 		if got := run(t, "", tools(t), tc.args...); got.code != tc.code || !strings.Contains(got.stderr, tc.stderr) {

@@ -99,7 +99,7 @@ func TestStreamsAreReadInBoundedMemory(t *testing.T) {
 		{[]string{"validate", "--split"}, &traffic{left: size}, nil, "\nmessages: "},
 		{[]string{"validate", "--split", "--json"}, &traffic{left: size}, nil, `"accepted":`},
 		{[]string{"validate", "--json"}, io.MultiReader(strings.NewReader("BSM\n"), &traffic{left: size}), nil, `"code":"SVCSRV003"`},
-		{[]string{"replay", "--split", "-"}, &traffic{left: size}, inProcess, "\nmessages: "},
+		{[]string{"replay", "--split", "--received", "2026-03-14T08:00:00Z", "-"}, &traffic{left: size}, inProcess, "\nmessages: "},
 		{[]string{"validate", "--split"}, io.LimitReader(zeros{}, size), nil, "\nmessages: 1, rejected: 1\n"},
 	} {
 		begun := time.Now()
