@@ -6,7 +6,8 @@ import (
 )
 
 // Clock gives messages their received times. These never go back, even if the clock of the machine
-// does. It may be used by several goroutines at once.
+// does, unless it goes back by more than farAhead: then it was wrong before. It may be used by several
+// goroutines at once.
 type Clock struct {
 	now   func() time.Time
 	floor atomic.Int64 // the earliest time that Now may still return, in milliseconds since 1970
@@ -15,18 +16,19 @@ type Clock struct {
 // NewClock returns a Clock that follows now.
 func NewClock(now func() time.Time) *Clock { return &Clock{now: now} }
 
-// Now returns the time in whole milliseconds, UTC.
-func (c *Clock) Now() time.Time { return time.UnixMilli(c.raise(c.now().UnixMilli())).UTC() }
+// farAhead is the most by which a received time may be ahead of the clock, in milliseconds. Kafka
+// refuses times that are more than an hour ahead.
+const farAhead = int64(10 * time.Minute / time.Millisecond)
 
-// raise raises the floor to a millisecond, unless it is higher, and returns it.
-func (c *Clock) raise(to int64) int64 {
+// Now returns the time in whole milliseconds, UTC.
+func (c *Clock) Now() time.Time {
 	for {
-		floor := c.floor.Load()
-		if floor >= to {
-			return floor
+		now, floor := c.now().UnixMilli(), c.floor.Load()
+		if floor >= now && floor-now <= farAhead {
+			return time.UnixMilli(floor).UTC()
 		}
-		if c.floor.CompareAndSwap(floor, to) {
-			return to
+		if c.floor.CompareAndSwap(floor, now) {
+			return time.UnixMilli(now).UTC()
 		}
 	}
 }
@@ -37,7 +39,5 @@ func (c *Clock) Pass(received time.Time) {
 	if wait := min(next.Sub(c.now()), time.Millisecond); wait > 0 { // longer only if the clock of the machine went back
 		<-time.After(wait)
 	}
-	if c.floor.Load() >= received.UnixMilli() { // otherwise the time comes from another process
-		c.raise(next.UnixMilli())
-	}
+	c.floor.CompareAndSwap(received.UnixMilli(), next.UnixMilli()) // a lower floor says that the time comes from another process
 }

@@ -13,12 +13,23 @@ func TestReceivedTimesNeverGoBack(t *testing.T) {
 	now := received.Add(999 * time.Microsecond)
 	clock := ingestor.NewClock(func() time.Time { return now })
 	for _, step := range []struct{ by, want time.Duration }{
-		{0, 0}, {time.Second, time.Second}, {-time.Hour, time.Second}, {time.Hour, time.Second}, {time.Millisecond, time.Second + time.Millisecond},
+		{0, 0}, {time.Second, time.Second}, {-10 * time.Minute, time.Second}, {10 * time.Minute, time.Second}, {time.Millisecond, time.Second + time.Millisecond},
 	} {
 		now = now.Add(step.by)
 		if got := clock.Now(); got != received.Add(step.want) {
 			t.Errorf("after a step of %v: received %v, want %v", step.by, got, received.Add(step.want))
 		}
+	}
+}
+
+func TestAClockThatWasFarAheadGivesRightTimesAgain(t *testing.T) {
+	now := received.Add(3 * time.Hour)
+	clock := ingestor.NewClock(func() time.Time { return now })
+	wrong := clock.Now()
+	now = received
+	clock.Pass(wrong)
+	if got := clock.Now(); got != received {
+		t.Errorf("received at %v, want %v", got, received)
 	}
 }
 
