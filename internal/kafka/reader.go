@@ -91,9 +91,12 @@ func (c *Client) listOffsets(ctx context.Context, topic string, ask ...kafkago.O
 		return nil, fmt.Errorf("offsets of %s: %w", topic, err)
 	}
 	for _, p := range answer.Topics[topic] {
-		if p.Error != nil {
-			// kafka-go puts an unknown error in the place of its cause, also if the context ends.
-			return nil, fmt.Errorf("offsets of %s/%d: %w", topic, p.Partition, cmp.Or(ctx.Err(), p.Error))
+		err := p.Error
+		if errors.Is(err, kafkago.Unknown) { // kafka-go puts it in the place of the cause, also if the context ends
+			err = cmp.Or(ctx.Err(), errNoAnswer)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("offsets of %s/%d: %w", topic, p.Partition, err)
 		}
 	}
 	return answer.Topics[topic], nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"bagtrail/internal/kafka"
@@ -79,5 +80,30 @@ func TestEndsTellsThatItsContextEndedThoughSomePartitionsHaveAnswered(t *testing
 	})
 	if _, err := client.Ends(ctx, topic); !errors.Is(err, context.Canceled) || asked.Load() != partitions {
 		t.Errorf("error %v after %d requests", err, asked.Load())
+	}
+}
+
+// kafka-go asks for the first offset and for the end, and tells no cause if one of the two questions fails.
+func TestSpansAsksAgainIfOneOfTwoQuestionsFails(t *testing.T) {
+	c, client := cluster(t, 1)
+	c.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) { return nil, errors.New("cut"), true })
+	if spans, err := client.Spans(t.Context(), topic, kafka.Start{}); err != nil || len(spans) != partitions {
+		t.Errorf("%d spans, error %v", len(spans), err)
+	}
+}
+
+func TestSpansWaitsForALeader(t *testing.T) {
+	c, client := cluster(t, 1)
+	c.ControlKey(int16(kmsg.Metadata), func(request kmsg.Request) (kmsg.Response, error, bool) {
+		broker, of, p := kmsg.NewMetadataResponseBroker(), kmsg.NewMetadataResponseTopic(), kmsg.NewMetadataResponseTopicPartition()
+		broker.NodeID, broker.Host = 7, "127.0.0.1"
+		of.Topic, p.Leader, p.ErrorCode = kmsg.StringPtr(topic), -1, kerr.LeaderNotAvailable.Code
+		of.Partitions = append(of.Partitions, p)
+		answer := request.ResponseKind().(*kmsg.MetadataResponse)
+		answer.Brokers, answer.Topics = append(answer.Brokers, broker), append(answer.Topics, of)
+		return answer, nil, true // once
+	})
+	if spans, err := client.Spans(t.Context(), topic, kafka.Start{}); err != nil || len(spans) != 1 {
+		t.Errorf("%d spans, error %v", len(spans), err)
 	}
 }
