@@ -119,7 +119,7 @@ func (a *answers) TracePassenger(ctx context.Context, pnr string, day bag.Day) (
 func (*answers) traced(bags []*bag.Bag) []trail.Traced {
 	traced := make([]trail.Traced, len(bags))
 	for i, b := range bags {
-		traced[i] = trail.Traced{Bag: b, Chain: []*bag.Bag{b}}
+		traced[i] = trail.Traced{Bag: b, Chain: []bag.Plate{b.Plate}}
 	}
 	return traced
 }

@@ -18,7 +18,6 @@ import (
 
 	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/trail"
@@ -600,29 +599,6 @@ func TestALegWhoseFlightLeftWithoutTheBagIsDelayedSinceItLeftWhateverItsDestinat
 	got := askV1(siteWith(&answers{plate: []*bag.Bag{b}}, flights), "demo", "/v1/bags/0724100001", "").Body.String()
 	if want := `"status":"Delayed","status_since":"2026-03-14T09:10:00.000Z","status_event":"departed"}`; !strings.Contains(got, want) {
 		t.Errorf("no %s in %s", want, got)
-	}
-}
-
-// The first original has no messages, so that only its plate is known, from a message of the first rush
-// bag. A key that does not see this message does not learn the plate from the second rush bag either.
-func TestEveryBagOfARushChainShowsTheSameChain(t *testing.T) {
-	const first, rush, last = "0724000009", "2724000001", "2724000002"
-	limited := *testKeys["demo"]
-	limited.Airlines = apikey.ScopeOf([]string{"LX"})
-	for _, tc := range []struct {
-		key  *apikey.Key
-		want []any
-	}{{testKeys["demo"], []any{first, rush, last}}, {&limited, []any{rush, last}}} {
-		o := newOffice(tc.key)
-		o.takeText(t, "BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.N/"+rush+"001\n.P/1MEIER\n.L/ABC123\nENDBSM\n")
-		o.takeText(t, "BSM\n.V/1LLHR\n.F/BA177/14MAR/JFK\n.N/"+rush+"001\n.E/RUSH\n.M/"+first+"\n.P/1MEIER\n.L/XYZ789\nENDBSM\n")
-		o.takeText(t, "BSM\n.V/1LZRH\n.F/LX102/15MAR/JFK\n.N/"+last+"001\n.E/RUSH\n.M/"+rush+"\nENDBSM\n")
-		for _, plate := range []string{rush, last} {
-			bags, _ := o.get("/v1/bags/" + plate)["bags"].([]any)
-			if got, _ := bags[0].(map[string]any)["chain"].([]any); !slices.Equal(got, tc.want) {
-				t.Errorf("airlines %v: %s has the chain %v, want %v", tc.key.Airlines, plate, got, tc.want)
-			}
-		}
 	}
 }
 

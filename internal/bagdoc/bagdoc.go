@@ -83,11 +83,16 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	if first > 0 && w.Fields != List {
 		dst = strictjson.AppendNumber(dst, "events_left_out", first)
 	}
-	if originals := w.originals(seen); len(originals) > 0 {
+	originals := w.originals(s)
+	if len(originals) > 0 {
 		dst = strictjson.AppendTexts(dst, "originals", originals)
 	}
 	dst = strictjson.AppendMember(dst, "rush_plate", string(RushPlate(seen, w.Viewer)))
-	if chain := w.chain(t.Chain); len(chain) > 1 {
+	chain := t.Chain
+	if len(originals) > 0 && len(chain) > 0 && chain[0] == seen.Plate {
+		chain = append([]bag.Plate{originals[0]}, chain...) // only the plate of the original is known
+	}
+	if len(chain) > 1 {
 		dst = strictjson.AppendTexts(dst, "chain", chain)
 	}
 	return append(AppendTime(dst, "changed", w.changed(s)), '}'), true
@@ -243,25 +248,10 @@ func (w *Writer) legOf(b *bag.Bag, m *bag.Message) int {
 	return found
 }
 
-// chain returns the plates of a rush chain, and before them the original of its first bag, if only
-// the plate of that is known.
-func (w *Writer) chain(bags []*bag.Bag) (plates []bag.Plate) {
-	for _, b := range bags {
-		plates = append(plates, b.Plate)
-	}
-	if len(bags) > 0 && bags[0].Rush {
-		if originals := w.originals(w.Viewer.View(bags[0])); len(originals) > 0 && !slices.Contains(plates, originals[0]) {
-			plates = slices.Insert(plates, 0, originals[0])
-		}
-	}
-	return plates
-}
-
-// originals returns the plates of the originals in the REFLIGHTED events of a view, without
-// duplicates.
-func (w *Writer) originals(seen *bag.Bag) (plates []bag.Plate) {
-	for i := range seen.Events {
-		if r := Reflighted(seen, &seen.Events[i], w.Viewer); r != nil && !slices.Contains(plates, r.Plate) {
+// originals returns the plates of the originals in the REFLIGHTED events, without duplicates.
+func (w *Writer) originals(s subject) (plates []bag.Plate) {
+	for i := range s.seen.Events {
+		if r := Reflighted(s.seen, &s.seen.Events[i], w.Viewer); r != nil && !slices.Contains(plates, r.Plate) {
 			plates = append(plates, r.Plate)
 		}
 	}

@@ -278,8 +278,8 @@ func TestABagWhoseFirstMessageIsNotSeenIsJoinedWithNoOther(t *testing.T) {
 			t.Fatalf("%v, %v", traced, err)
 		}
 		expect(t, "original", original(traced[0].Bag), tc.original)
-		if !slices.Equal(platesOf(traced[0].Chain), tc.chain) || (traced[0].Bag.RushTag != nil) != (tc.seen == nil) {
-			t.Errorf("%v: chain %s, rush tag %v; want %s", tc.seen, platesOf(traced[0].Chain), traced[0].Bag.RushTag, tc.chain)
+		if !slices.Equal(traced[0].Chain, tc.chain) || (traced[0].Bag.RushTag != nil) != (tc.seen == nil) {
+			t.Errorf("%v: chain %s, rush tag %v; want %s", tc.seen, traced[0].Chain, traced[0].Bag.RushTag, tc.chain)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // bag.Viewer.Founding) the asker sees.
 type Traced struct {
 	Bag   *bag.Bag
-	Chain []*bag.Bag // the rush chain from the first original to the last rush bag, with Bag
+	Chain []bag.Plate // the rush chain from the first original to the last rush bag, with the plate of Bag
 
 	// LeftBy is the rush bag whose first REFLIGHTED event set the status of legs of the bag, or
 	// nil. It is the same for every asker, as statuses are.
@@ -85,16 +85,17 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 	return traced, s.viewer.Err()
 }
 
-// chain joins a bag with its originals and its rush bags, and returns the chain through it.
-func (s *session) chain(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error) {
-	var chain []*bag.Bag
+// chain joins a bag with its originals and its rush bags, and returns the plates of the chain
+// through it.
+func (s *session) chain(ctx context.Context, b *bag.Bag) ([]bag.Plate, error) {
+	var chain []bag.Plate
 	visited := make(map[bag.Plate]bool)
 	for at := b; at != nil && !visited[at.Plate]; {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		visited[at.Plate] = true
-		chain = append(chain, at)
+		chain = append(chain, at.Plate)
 		if len(at.Reflighted) == 0 {
 			if err := s.joinOriginals(ctx, at); err != nil {
 				return nil, err
@@ -116,7 +117,7 @@ func (s *session) chain(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error) {
 	for _, c := range rush {
 		b.RushTag = c
 		if !visited[c.Plate] {
-			chain = append(chain, c)
+			chain = append(chain, c.Plate)
 		}
 	}
 	return chain, err

@@ -29,13 +29,6 @@ func (c *counting) Read(ctx context.Context, w trail.Wanted) (trail.Found, error
 	return c.Index.Read(ctx, w)
 }
 
-func platesOf(chain []*bag.Bag) (plates []bag.Plate) {
-	for _, b := range chain {
-		plates = append(plates, b.Plate)
-	}
-	return plates
-}
-
 func TestEveryBagOfARushChainKnowsTheWholeChain(t *testing.T) {
 	const first, second, third = bag.Plate("0220000001"), bag.Plate("2220000002"), bag.Plate("2220000003")
 	w := newWorld(t)
@@ -62,8 +55,8 @@ func TestEveryBagOfARushChainKnowsTheWholeChain(t *testing.T) {
 			t.Fatalf("%v: %v, %v", tc.plate, traced, err)
 		}
 		got := traced[0]
-		if !slices.Equal(platesOf(got.Chain), tc.chain) || (got.Bag.RushTag != nil) != tc.tag || got.Bag.Legs[0].Status != tc.status {
-			t.Errorf("%v sees of %s the chain %s, %s; want %s, %s", tc.sight, tc.plate, platesOf(got.Chain), got.Bag.Legs[0].Status, tc.chain, tc.status)
+		if !slices.Equal(got.Chain, tc.chain) || (got.Bag.RushTag != nil) != tc.tag || got.Bag.Legs[0].Status != tc.status {
+			t.Errorf("%v sees of %s the chain %s, %s; want %s, %s", tc.sight, tc.plate, got.Chain, got.Bag.Legs[0].Status, tc.chain, tc.status)
 		}
 		if left := tc.status == bag.Delayed; (got.LeftBy != nil) != left || left && got.Bag.Legs[0].SetBy != got.LeftBy.FirstReflight() {
 			t.Errorf("%v: %s is left behind by %v", tc.sight, tc.plate, got.LeftBy)
@@ -132,7 +125,7 @@ func TestPlatesAreTracedInTwoRoundTrips(t *testing.T) {
 		}
 	}
 	traced, err := reader.TracePlates(t.Context(), plates[:1])
-	if err != nil || len(traced) != 1 || !slices.Equal(platesOf(traced[0].Chain), []bag.Plate{plates[0], "2220000002"}) {
+	if err != nil || len(traced) != 1 || !slices.Equal(traced[0].Chain, []bag.Plate{plates[0], "2220000002"}) {
 		t.Errorf("the plate that was re-flighted: %+v, %v", traced, err)
 	}
 }
