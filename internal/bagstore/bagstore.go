@@ -41,13 +41,21 @@ type Store struct {
 	damaged   func(digest string, err error)
 }
 
+// CheckPrefix returns an error if keys with the prefix would be those of an installation without one.
+func CheckPrefix(prefix string) error {
+	if len(prefix) > 1 && strings.Contains(sweptKinds, prefix[:1]) && prefix[1] == ':' {
+		return fmt.Errorf("with the prefix %q an installation without a prefix would take the keys for its own: choose one that does not begin with one letter and a colon", prefix)
+	}
+	return nil
+}
+
 // Open returns a store that uses a client. Close the store before the client.
 func Open(client *redis.Client, c Config) (*Store, error) {
 	if c.Retention < time.Second {
 		return nil, fmt.Errorf("bagstore: retention of %v is less than a second", c.Retention)
 	}
-	if p := client.Prefix(); len(p) > 1 && strings.Contains(sweptKinds, p[:1]) && p[1] == ':' {
-		return nil, fmt.Errorf("bagstore: prefix %q of the keys: an installation without a prefix would take them for its own; choose one that does not begin with one letter and a colon", p)
+	if err := CheckPrefix(client.Prefix()); err != nil {
+		return nil, fmt.Errorf("bagstore: %w", err)
 	}
 	s := &Store{
 		redis:     client,

@@ -140,7 +140,8 @@ func (r *Reader) sendAlone(ctx context.Context, cmds []goredis.Cmder, underWay i
 	return parallel.Do(len(cmds), parts, func(from, to int) error { return r.roundTrip(ctx, cmds[from:to]) })
 }
 
-// roundTrip sends commands in one round trip. The time limit is that of the whole query.
+// roundTrip sends commands in one round trip. The time limit is that of ctx: of the whole query, or
+// of a shared trip.
 func (r *Reader) roundTrip(ctx context.Context, cmds []goredis.Cmder) error {
 	return r.store.redis.ReadWithin(ctx, func(p goredis.Pipeliner) { _ = p.BatchProcess(ctx, cmds...) })
 }

@@ -79,8 +79,8 @@ func (s *Store) HoldSweeps(ctx context.Context) error {
 func (s *Store) sweepInterval() time.Duration { return time.Duration(s.retention.grace) * time.Second }
 
 // Sweeper returns a sweeper that reads at most keysPerSecond keys a second of each master; 0 means
-// no limit. After each sweep it calls done with the counts of the sweep, and with the error that
-// ended it early: ErrHeld, or one that wraps redis.ErrUnavailable.
+// no limit. After each sweep it calls done with the counts of the sweep, and with its error:
+// ErrHeld, or one that wraps redis.ErrUnavailable.
 func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(SweepCounts, error)) *Sweeper {
 	return &Sweeper{store: s, interpreter: interpreter, rate: keysPerSecond, done: done}
 }

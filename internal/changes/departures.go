@@ -120,9 +120,9 @@ func (o *owner) ownFlights(flights []bag.Flight) []bag.Flight {
 	})
 }
 
-// reloadPause is the time from a reload of the flight reference to the marks of its changes. After
-// it, every process has read the new reference, so that none folds a bag with the old one after the
-// change was published.
+// reloadPause is the time from a reload of the flight reference to the marks of its changes. If
+// all processes get the file within five seconds, as docs/operations.md says, every one has read it by
+// then, so that none folds a bag with the old reference after the change was published.
 const reloadPause = 10 * time.Second
 
 // Reloads holds the latest changes of the flight reference.

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"bagtrail/internal/bagstore"
 	"bagtrail/internal/config"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/telemetry"
@@ -161,7 +162,11 @@ func redisURL(c *config.Config) error {
 	if c.Redis.InProcess() {
 		return nil
 	}
-	if _, err := redis.ParseURL(c.Redis.URL); err != nil {
+	address, err := redis.ParseURL(c.Redis.URL)
+	if err == nil {
+		err = bagstore.CheckPrefix(address.Prefix)
+	}
+	if err != nil {
 		return &config.Fault{Variable: "BAGTRAIL_REDIS_URL", Problem: "cannot be used: " + err.Error()}
 	}
 	return nil

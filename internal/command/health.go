@@ -45,7 +45,7 @@ It reads the environment and the file of --config. It does not see the flags of 
 }
 
 // askHealth returns the body of the answer of url; any status but 200 is an error. A server that
-// listens on 0.0.0.0 is reached at that address from the same machine.
+// listens on all addresses, as :8081, is reached at that address from the same machine.
 func askHealth(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, healthPatience)
 	defer cancel()

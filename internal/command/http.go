@@ -144,8 +144,9 @@ func (s *service) pageField() []zap.Field {
 	return []zap.Field{zap.String("page", localURL(s.conf, s.listener.Addr().String())+"/")}
 }
 
-// localURL returns the URL by which this machine reaches the HTTP interface at an address. All
-// addresses become localhost, which no proxy of the environment is asked for.
+// localURL returns the URL by which this machine reaches the HTTP interface at an address. An
+// address that stands for all, such as :8080, becomes localhost, for which no proxy of the environment
+// is used.
 func localURL(conf *config.Config, address string) string {
 	host, port, _ := net.SplitHostPort(address)
 	if host == "" || net.ParseIP(host).IsUnspecified() {

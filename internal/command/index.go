@@ -91,7 +91,7 @@ func (s *service) sweep(ctx context.Context) error {
 			s.log.Info("a sweep of the index has ended, since a replay holds sweeps: the next one is tried later")
 			return
 		case err != nil:
-			s.log.Warn("a sweep of the index failed, and the next one is tried later", zap.Error(err))
+			s.log.Warn("a sweep of the index is incomplete, and the next one is tried later", zap.Int("messages_removed", swept.Messages), zap.Error(err))
 			return
 		}
 		s.log.Info("index swept", zap.Int("keys", swept.Keys), zap.Int("messages_removed", swept.Messages), zap.Int("damaged", swept.Damaged))

@@ -363,6 +363,10 @@ func (d *rejectDesk) send(ctx context.Context, method, target string, body any) 
 		return 0, nil, err
 	}
 	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode/100 == 3 {
+		return 0, nil, fmt.Errorf("the service answers with status %d and leads to %s: if that is the service, give it as --url",
+			answer.StatusCode, answer.Header.Get("Location"))
+	}
 	text, err = io.ReadAll(io.LimitReader(answer.Body, answerLimit))
 	return answer.StatusCode, text, err
 }

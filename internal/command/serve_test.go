@@ -355,6 +355,7 @@ func TestPartsThatShareServersDemandThem(t *testing.T) {
 		{[]string{"ingest", "--redis-url=redis://a", "--kafka-brokers=off"}, []string{"BAGTRAIL_KAFKA_BROKERS is off"}},
 		{[]string{"api"}, []string{"BAGTRAIL_REDIS_URL is missing", "BAGTRAIL_KAFKA_BROKERS is missing"}},
 		{[]string{"serve", "--redis-url=http://u:hunter2@a"}, []string{"BAGTRAIL_REDIS_URL cannot be used"}},
+		{[]string{"serve", "--redis-url=redis://a/0?prefix=b:"}, []string{"BAGTRAIL_REDIS_URL cannot be used: with the prefix \"b:\""}},
 	} {
 		got := run(t, "", nil, tc.args...)
 		for _, want := range tc.want {

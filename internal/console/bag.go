@@ -20,6 +20,7 @@ type tracked struct {
 	Status   status
 	Last     *eventDoc
 	LastOf   string // plate of the last event, if it is another plate
+	AtOrigin bool   // Last is where Current begins
 	Original string // the bag before this one in the rush chain, or ""
 	Missed   []legDoc
 	Days     []eventDay
@@ -55,7 +56,7 @@ func (t tracked) Landed() bool {
 		t.Last.Airport == t.Current.To && t.Last.Happened.After(t.Current.StatusSince)
 }
 
-// Final returns the last leg of the bag, or nil.
+// Final returns the last living leg of the bag, or nil.
 func (t tracked) Final() *legDoc { return lastLiving(t.Legs) }
 
 // bag shows the bags of a plate.
@@ -160,6 +161,7 @@ func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 	if len(t.Days) > 0 {
 		last := t.Days[0].Events[0]
 		t.Last, t.LastOf = &last.eventDoc, last.Plate
+		t.AtOrigin = t.Current != nil && v.airports.SamePlace(last.Airport, t.Current.From)
 	}
 	t.Pictured = v.picture(bags)
 	return t

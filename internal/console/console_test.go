@@ -296,6 +296,17 @@ func TestABagOnItsWayToATransferIsNotAtItsFirstAirport(t *testing.T) {
 	must(t, get(c, "/console/bags/0724000002"), 200, `<p>Not loaded on <a href="/console/flights/JFK/D/AA/100/2026-11-22">`)
 }
 
+func TestABagAtAnAirportOfACityIsWhereALegOfTheCityBegins(t *testing.T) {
+	c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
+		l := b["legs"].([]object)[0]
+		l["status"], l["from"] = "Not Loaded", "LON"
+		for _, e := range b["events"].([]object) {
+			e["airport"] = "LHR"
+		}
+	})}))
+	must(t, get(c, "/console/bags/0724000002"), 200, "<p>At LHR, not loaded on <a")
+}
+
 // Screens that are too narrow for the trail show the list of the legs.
 func TestTheListOfLegsEndsAtTheDestination(t *testing.T) {
 	text := must(t, get(newConsole(newV1(object{"GET " + bagPath: aBag(transfer)})), "/console/bags/0724000002"), 200)

@@ -80,10 +80,11 @@ func (v *visit) search() (view, *problem) {
 func (v *visit) flightThere(airport string, q query) string {
 	day := cmp.Or(q.Day, v.today(airport))
 	date, before := day.Format(time.DateOnly), day.AddDate(0, 0, -1).Format(time.DateOnly)
-	for _, try := range [][2]string{{"D", date}, {"A", before}, {"A", date}} {
-		if try[1] == before && !q.Day.IsZero() {
-			continue
-		}
+	tries := [][2]string{{"D", date}, {"A", before}, {"A", date}}
+	if !q.Day.IsZero() {
+		tries = slices.Delete(tries, 1, 2)
+	}
+	for _, try := range tries {
 		var list flightList
 		target := joined("flights", airport, try[0], q.Airline, q.Flight, try[1])
 		p := v.ask("/v1/"+target+"?limit=1", nil, &list)

@@ -65,7 +65,7 @@ func ParseURL(text string) (Address, error) {
 		p.User, p.Password = p.decode("user", user), p.decode("password", password)
 		authority = authority[at+1:]
 	} else if strings.Contains(path+query, "@") { // a fault of the path or the query might repeat a part of the password
-		return Address{}, errors.New("redis URL: in the user and the password, / must be written as %2F, and ? as %3F")
+		return Address{}, errors.New("redis URL: an @ follows a / or a ?: in the user and the password write / as %2F and ? as %3F, in parameters write @ as %40")
 	}
 	p.hosts(authority, kind.port, kind.cluster || kind.sentinel)
 	if kind.sentinel {

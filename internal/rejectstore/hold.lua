@@ -10,7 +10,7 @@ if now[1] ~= 'running' then
 	redis.call('ZREM', KEYS[2], ARGV[1])
 	return {}
 end
--- A hold with twice its time left was set by a clock that is ahead, and does not count.
+-- A hold with more than twice its time left was set by a clock that is ahead, and does not count.
 local left = tonumber(now[3] or '0') - tonumber(ARGV[3])
 if now[2] ~= ARGV[2] and left > 0 and left <= 2 * (ARGV[4] - ARGV[3]) then
 	return {}

@@ -113,8 +113,12 @@ func (v Value) Entries(use func(name string, value Value)) {
 	for pair := range slices.Chunk(v.node.Content, 2) {
 		name := pair[0].Value
 		value := Value{node: pair[1], path: strings.TrimPrefix(v.path+"."+name, "."), faults: v.faults}
-		if kindOf(pair[0]) == foreign || pair[0].Tag == "!!merge" || seen[name] {
-			value.Fault("a repeated or merged member, or a name with a tag, an anchor or an alias")
+		switch {
+		case kindOf(pair[0]) == foreign:
+			value.Fault("a name with a tag, an anchor or an alias")
+			continue
+		case pair[0].Tag == "!!merge" || seen[name]:
+			value.Fault("a repeated or merged member")
 			continue
 		}
 		seen[name] = true

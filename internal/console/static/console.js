@@ -249,14 +249,19 @@
       on('reset', () => { all = true; ask() })
     }
     // keysOf returns the rows that a change is about: its plate, or the flights of a board. If a flight
-    // of the date and airport of the board is not on it, everything is asked for. A leg may name that
-    // airport by its city.
+    // of the airport that may be on the board is not, everything is asked for, once for each flight. A
+    // leg may name that airport by its city. Arrivals may have left on the day before.
+    const elsewhere = new Set()
     const keysOf = (change) => {
       const { airport, direction, date } = body.dataset
       if (!airport) return [change.plate]
       const legs = change.bags.flatMap((b) => b.legs)
       const key = (l) => `${l.airline}-${l.flight}-${l.date}`, there = (l) => d.getElementById('f-' + key(l))
-      all ||= legs.some((l) => l.date === date && (direction === 'A' ? l.to : l.from) === airport && !there(l))
+      const arriving = direction === 'A', before = new Date(new Date(date) - 864e5).toISOString().slice(0, 10)
+      for (const l of legs) {
+        const fits = (l.date === date || arriving && l.date === before) && (arriving ? l.to : l.from) === airport
+        if (fits && !there(l) && !elsewhere.has(key(l))) { elsewhere.add(key(l)); all = true }
+      }
       return legs.filter(there).map(key)
     }
     follow()

@@ -136,7 +136,7 @@ const lockName = "lock"
 func RunningAddr(dir string) (string, error) {
 	addr, err := os.ReadFile(filepath.Join(dir, lockName))
 	if err == nil && len(addr) == 0 {
-		err = errors.New("it is about to start")
+		err = errors.New("it has noted none: it is about to start, or of an older version")
 	}
 	if err != nil {
 		return "", fmt.Errorf("in-process kafka: the address of the running broker: %w", err)
