@@ -57,10 +57,12 @@ func tagged(g *parser.Group) (count int) {
 	return count
 }
 
-// plates returns how many different plates a group names.
+// plates returns how many different plates a group names. It stops counting above maxBags.
 func plates(g *parser.Group) (count int) {
 	for range g.Plates() {
-		count++
+		if count++; count > maxBags {
+			break
+		}
 	}
 	return count
 }

@@ -51,6 +51,9 @@ func (s *service) openKafka(context.Context) (err error) {
 		Brokers: brokers, Topics: topics, Logger: s.log,
 		SASL: kafka.SASL{Mechanism: conf.Mechanism, Username: conf.Username, Password: conf.Password},
 	}
+	if s.isTool() {
+		settings.Timing.Produce = kafka.ReadPatience // a tool does not try again as a service does
+	}
 	if conf.TLS {
 		settings.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}

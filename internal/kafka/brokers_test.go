@@ -28,6 +28,7 @@ func silent(t *testing.T) string {
 // besideSilent starts a broker, and returns a client that knows two: the first is silent.
 func besideSilent(t *testing.T, timing kafka.Timing) *kafka.Client {
 	t.Helper()
+	timing.Produce = time.Minute // the client may ask the silent broker first several times
 	c := kafkatest.Start(t, kfake.SeedTopics(partitions, topic))
 	client, err := kafka.Open(kafka.Config{Brokers: append([]string{silent(t)}, c.ListenAddrs()...), Topics: []string{topic}, Timing: timing})
 	if err != nil {
@@ -93,5 +94,25 @@ func TestALoginThatIsNotAnsweredIsTriedAgain(t *testing.T) {
 	defer cancel()
 	if err := client.Produce(ctx, topic, []kafka.Record{{Value: []byte("x")}}); err != nil {
 		t.Error(err)
+	}
+}
+
+// A POST has less than a second. The connection that it began is there for the next one.
+func TestALoginMayTakeLongerThanARequest(t *testing.T) {
+	c := kafkatest.Start(t, kfake.SeedTopics(partitions, topic), kfake.EnableSASL(), kfake.Superuser(login.Mechanism, login.Username, login.Password))
+	c.ControlKey(int16(kmsg.SASLHandshake), func(kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		c.SleepControl(func() { _ = pause.For(t.Context(), time.Second) })
+		return nil, nil, false
+	})
+	client := kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}, SASL: login, Timing: kafka.Timing{Request: 10 * time.Second}})
+	limited, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if pause.Until(limited, time.Millisecond, func() bool {
+		ctx, cancel := context.WithTimeout(limited, 300*time.Millisecond)
+		defer cancel()
+		return client.Produce(ctx, topic, []kafka.Record{{Value: []byte("x")}}) == nil
+	}) != nil {
+		t.Error("no record can be written")
 	}
 }

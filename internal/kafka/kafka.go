@@ -59,7 +59,7 @@ func Open(conf Config) (*Client, error) {
 			Addr: kafkago.TCP(conf.Brokers...), Timeout: requestLimit,
 			Transport: &kafkago.Transport{
 				ClientID: clientID, DialTimeout: conf.Timing.Request, MetadataTTL: metadataTTL, MetadataTopics: conf.Topics,
-				Dial: dial, TLS: conf.TLS, SASL: mechanism,
+				Dial: dialWithin(conf.Timing.Request), TLS: conf.TLS, SASL: mechanism,
 			},
 		},
 	}, nil
@@ -72,8 +72,9 @@ const (
 	requestLimit = 10 * time.Second // for requests that have no time limit of their own
 )
 
-// dial connects to a broker. After it kafka-go logs in, which has no time limit of its own, so dial
-// closes the connection when that of ctx is over. kafka-go cancels ctx once the connection is ready.
+// dial connects to a broker for a [kafkago.Dialer]. After it kafka-go logs in, which has no time limit of
+// its own, so dial closes the connection when that of ctx is over. kafka-go cancels ctx once the
+// connection is ready.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := (&net.Dialer{KeepAlive: keepAlive}).DialContext(ctx, network, address)
 	if err != nil {
@@ -85,6 +86,35 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 		}
 	})
 	return conn, nil
+}
+
+// dialWithin returns a function that connects to a broker for a [kafkago.Transport]. The login has the
+// limit too, whatever time the request has for which the connection is made: if that gives up, the next
+// request finds the connection.
+func dialWithin(limit time.Duration) func(context.Context, string, string) (net.Conn, error) {
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		deadline := time.Now().Add(limit)
+		conn, err := (&net.Dialer{KeepAlive: keepAlive}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &loginConn{conn, deadline}, nil
+	}
+}
+
+// loginConn is a connection whose login has a deadline. A Transport removes its deadline once before it
+// logs in; after the login each request sets its own, and removes it.
+type loginConn struct {
+	net.Conn
+	deadline time.Time // of the login; zero once the login has begun
+}
+
+// SetDeadline implements net.Conn.
+func (c *loginConn) SetDeadline(t time.Time) error {
+	if t.IsZero() {
+		t, c.deadline = c.deadline, time.Time{}
+	}
+	return c.Conn.SetDeadline(t)
 }
 
 // Close closes the connections that are not in use.

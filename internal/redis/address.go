@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,7 +65,8 @@ func ParseURL(text string) (Address, error) {
 		user, password, _ := strings.Cut(authority[:at], ":")
 		p.User, p.Password = p.decode("user", user), p.decode("password", password)
 		authority = authority[at+1:]
-	} else if strings.Contains(path+query, "@") { // a fault of the path or the query might repeat a part of the password
+	} else if name, _, _ := strings.Cut(query, "="); strings.Contains(path, "@") || strings.Contains(query, "@") && !slices.Contains(parameters, name) {
+		// A fault of the path or the query might repeat a part of the password.
 		return Address{}, errors.New("redis URL: an @ follows a / or a ?: in the user and the password write / as %2F and ? as %3F, in parameters write @ as %40")
 	}
 	p.hosts(authority, kind.port, kind.cluster || kind.sentinel)
@@ -84,6 +86,9 @@ func ParseURL(text string) (Address, error) {
 	}
 	return p.Address, nil
 }
+
+// parameters are the names of all parameters of a URL.
+var parameters = []string{"prefix", "ca", "sentinel_user", "sentinel_password"}
 
 // urlParser holds the part of the address that is parsed so far, and its faults.
 type urlParser struct {

@@ -23,6 +23,7 @@ func TestAURLSaysWhereRedisIs(t *testing.T) {
 		"redis+cluster://u:p@a,b:7001,c":         {Cluster: true, Hosts: []string{"a:6379", "b:7001", "c:6379"}, User: "u", Password: "p"},
 		"redis+cluster://a":                      {Cluster: true, Hosts: []string{"a:6379"}},
 		"redis+sentinel://a,b:1,c/my%2Fmaster":   {Hosts: []string{"a:26379", "b:1", "c:26379"}, Master: "my/master"},
+		"redis://a/0?prefix=x@y":                 {Hosts: []string{"a:6379"}, Prefix: "x@y"},
 		"redis+sentinel://u:p@a/m/2?sentinel_user=s&sentinel_password=t": {
 			Hosts: []string{"a:26379"}, User: "u", Password: "p", Master: "m", Database: 2, SentinelUser: "s", SentinelPassword: "t",
 		},
@@ -68,6 +69,7 @@ func TestFaultsInAURLAreSaidTogetherAndWithoutThePassword(t *testing.T) {
 		"rediss://u:hunter2@a?ca=/not/there": {"/not/there"},
 		"rediss://a?ca=" + empty:             {"holds no certificate"},
 		"redis://u:hunter2@a:b/c?d=e":        {`"a"`, `"c"`, `"d"`},
+		"redis://a/0?x=1@2":                  {"%40"},
 		"redis://u:hunter2":                  {`the port of "u" is not a number`},
 		"redis://u:hunter2/x@a/0":            {"%2F"},
 		"redis://u:x/hunter2@a/0":            {"%2F"},
