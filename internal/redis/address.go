@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -61,13 +60,11 @@ func ParseURL(text string) (Address, error) {
 	p.Cluster = kind.cluster
 	rest, query, _ := strings.Cut(rest, "?")
 	authority, path, _ := strings.Cut(rest, "/")
+	split := strings.Contains(path+query, "@") // perhaps within the password
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		user, password, _ := strings.Cut(authority[:at], ":")
 		p.User, p.Password = p.decode("user", user), p.decode("password", password)
 		authority = authority[at+1:]
-	} else if name, _, _ := strings.Cut(query, "="); strings.Contains(path, "@") || strings.Contains(query, "@") && !slices.Contains(parameters, name) {
-		// A fault of the path or the query might repeat a part of the password.
-		return Address{}, errors.New("redis URL: an @ follows a / or a ?: in the user and the password write / as %2F and ? as %3F, in parameters write @ as %40")
 	}
 	p.hosts(authority, kind.port, kind.cluster || kind.sentinel)
 	if kind.sentinel {
@@ -81,14 +78,14 @@ func ParseURL(text string) (Address, error) {
 		p.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	p.parameters(query, kind.sentinel)
+	if p.faults != nil && split { // they might repeat a part of it
+		return Address{}, errors.New("redis URL: an @ follows a / or a ?: in the user and the password write / as %2F and ? as %3F, in parameters write @ as %40")
+	}
 	if p.faults != nil {
 		return Address{}, errors.Join(p.faults...)
 	}
 	return p.Address, nil
 }
-
-// parameters are the names of all parameters of a URL.
-var parameters = []string{"prefix", "ca", "sentinel_user", "sentinel_password"}
 
 // urlParser holds the part of the address that is parsed so far, and its faults.
 type urlParser struct {

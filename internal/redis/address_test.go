@@ -74,6 +74,7 @@ func TestFaultsInAURLAreSaidTogetherAndWithoutThePassword(t *testing.T) {
 		"redis://u:hunter2/x@a/0":            {"%2F"},
 		"redis://u:x/hunter2@a/0":            {"%2F"},
 		"redis://u:hunter2?x@a":              {"%3F"},
+		"redis://u:x@y/hunter2@a/0":          {"%2F"},
 		"redis://u:x?hunter2@a":              {"%3F"},
 	} {
 		_, err := redis.ParseURL(url)
