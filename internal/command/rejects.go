@@ -244,21 +244,10 @@ func (p *process) readText(ctx context.Context, name string) ([]byte, error) {
 	if name != messagefile.Stdin {
 		return os.ReadFile(name)
 	}
-	type result struct {
-		text []byte
-		err  error
+	for m, err := range (messagefile.Reader{Stdin: p.stdin}).Messages(ctx, []string{name}) {
+		return []byte(m.Text), err
 	}
-	read := make(chan result, 1)
-	go func() {
-		text, err := io.ReadAll(p.stdin)
-		read <- result{text, err}
-	}()
-	select {
-	case r := <-read:
-		return r.text, r.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("stopped early: %w", ctx.Err())
-	}
+	return nil, nil
 }
 
 func (d *rejectDesk) dismiss() *cobra.Command {
