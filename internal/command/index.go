@@ -74,8 +74,8 @@ func (s *service) reportDamage() func(digest string, err error) {
 	}
 }
 
-// keysASecond is how many keys the sweeper reads in a second of each master of Redis. Other clients do not notice
-// this load.
+// keysASecond is how many keys the sweeper reads in a second of each master of Redis. Other clients
+// do not notice this load.
 const keysASecond = 2000
 
 // sweep removes from the index what its retention has ended for, until ctx ends, see

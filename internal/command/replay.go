@@ -36,8 +36,9 @@ ones go to the rejects topic. A FILE is one message. Of a DIR it reads the files
 their names. "-" is the standard input. The messages count as received at --received, a millisecond apart, in their
 order. None is received in the future: without --received, a replay takes in at most 1000 messages a second. With the
 same files and the same --received, a repetition changes nothing; a replay that stops early says which --received it had.
-If a file cannot be read, replay that file alone: the others are filed. The messages get no position in the log: they come after others that were received in the same millisecond. With
---kafka-brokers=off and a Redis in the process, nothing is kept.
+If a file cannot be read, replay that file alone: the others are filed. The messages get no position in the log: they
+come after others that were received in the same millisecond. With --kafka-brokers=off and a Redis in the process,
+nothing is kept.
 
 With --rejects, it judges the messages of the rejects topic again on which nobody has decided, and takes in those that
 are accepted now. It reads the topic as far back as decisions are kept (BAGTRAIL_REJECT_RETENTION). A message that was

@@ -59,8 +59,8 @@ func (b *fixture) sweep(s *bagstore.Store, filings []bag.Filing) bagstore.SweepC
 	return swept
 }
 
-// filingOf returns a filing about one plate, received some days ago. Its entry has a member for each kind
-// of key.
+// filingOf returns a filing about one plate, received some days ago. Its entry has a member for
+// each kind of key.
 func filingOf(raw string, daysAgo int, plate bag.Plate, flight bag.Flight, pnr string) bag.Filing {
 	return bag.Filing{
 		Raw: raw, Received: now().Add(-time.Duration(daysAgo) * day),
