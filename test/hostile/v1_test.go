@@ -74,6 +74,7 @@ func (m *matrix) searchV1(k scope) {
 			there := sifted(m.world, func(other *luggage) bool { return other.pnr == b.pnr && len(other.living) > 0 })
 			slices.SortFunc(there, func(a, b *luggage) int { return strings.Compare(a.plate, b.plate) })
 			search(k, `{"pnr":`+quoted(b.pnr)+`,"date":"`+day(1).iso()+`","fields":"raw"}`, there)
+			m.add(m.cellV1(k, cell{target: "/v1/bags?fields=raw&date=" + day(1).iso() + "&pnr=" + b.pnr}, there))
 		}
 	}
 	guesser := k
@@ -288,35 +289,37 @@ func namesOf(flights []any) (names []string) {
 	return names
 }
 
-// messagesV1 sends messages of two airlines at once: each has a verdict of its own, and what the
-// key may not send leaves no trace.
+// messagesV1 sends messages of two airlines at once, and has them validated: each has a verdict of
+// its own. What the key may not send leaves no trace, and nor does what is validated.
 func (m *matrix) messagesV1(k scope) {
-	c := cell{key: k, method: http.MethodPost, target: "/v1/messages", status: http.StatusForbidden, same: isProblem(forbidden)}
-	var list []string
-	var want []any
-	for i, line := range []string{"LX", "BA"} {
-		plate := fmt.Sprintf("3%08d%d", len(m.cells), i)
-		text := "BSM .V/1LZRH .F/" + line + "9100/" + day(20).bim() + "/JFK .N/" + plate + "001 .P/ONE ENDBSM"
-		list = append(list, `{"text":`+quoted(strings.ReplaceAll(text, " ", "\r\n"))+`}`)
-		verdict := map[string]any{"verdict": "unauthorised", "diagnostics": []any{}}
-		if covers(k.airports, "ZRH") && covers(k.airlines, line) {
-			verdict["verdict"], verdict["events"] = "accepted", []any{map[string]any{"plate": plate, "code": "EXPECTED"}}
-			if i == 0 {
-				c.after, c.tells = plate, true
+	for _, target := range []string{"/v1/messages/validate", "/v1/messages"} {
+		c := cell{key: k, method: http.MethodPost, target: target, status: http.StatusForbidden, same: isProblem(forbidden)}
+		var list []string
+		var want []any
+		for i, line := range []string{"LX", "BA"} {
+			plate := fmt.Sprintf("4%08d%d", len(m.cells), i)
+			text := "BSM .V/1LZRH .F/" + line + "9100/" + day(20).bim() + "/JFK .N/" + plate + "001 .P/ONE ENDBSM"
+			list = append(list, `{"text":`+quoted(strings.ReplaceAll(text, " ", "\r\n"))+`}`)
+			verdict := map[string]any{"verdict": "unauthorised", "diagnostics": []any{}}
+			if covers(k.airports, "ZRH") && covers(k.airlines, line) {
+				verdict["verdict"], verdict["events"] = "accepted", []any{map[string]any{"plate": plate, "code": "EXPECTED"}}
+				if i == 0 {
+					c.after, c.tells = plate, target == "/v1/messages"
+				}
+			} else if i == 0 {
+				c.after = plate
 			}
-		} else if i == 0 {
-			c.after = plate
+			want = append(want, verdict)
 		}
-		want = append(want, verdict)
-	}
-	c.body = `{"messages":[` + strings.Join(list, ",") + `]}`
-	if c.tells = c.tells && covers(k.operations, "messages"); covers(k.operations, "messages") {
-		c.status, c.same = http.StatusOK, func(got string) bool {
-			answer, _ := decoded(got).(map[string]any)
-			return reflect.DeepEqual(answer["results"], any(want))
+		c.body = `{"messages":[` + strings.Join(list, ",") + `]}`
+		if c.tells = c.tells && covers(k.operations, "messages"); covers(k.operations, "messages") {
+			c.status, c.same = http.StatusOK, func(got string) bool {
+				answer, _ := decoded(got).(map[string]any)
+				return reflect.DeepEqual(answer["results"], any(want))
+			}
 		}
+		m.add(c)
 	}
-	m.add(c)
 }
 
 // feedsV1 asks for the feeds: a key sees those of its airports. Their counts may change meanwhile.
@@ -424,6 +427,7 @@ type rejected struct {
 	ids   map[string]string // by airport, "" for none that is known
 	jobs  map[string]string // ids of jobs by the name of the key
 	until string            // after their times of receipt
+	later map[string]string // ids of others of ZRH, received after until, by the name of the key that dismisses them
 }
 
 // rejectedWorld has messages of some airports rejected.
@@ -442,7 +446,25 @@ func rejectedWorld(t *testing.T, s *service.Service) rejected {
 		}
 		ids[airport] = listed.Rejects[0].ID
 	}
-	return rejected{ids, map[string]string{}, time.Now().Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z")}
+	return rejected{ids, map[string]string{}, time.Now().Add(time.Millisecond).UTC().Format("2006-01-02T15:04:05.000Z"), map[string]string{}}
+}
+
+// rejectLater has a message rejected for each key: a reject can be dismissed only once.
+func rejectLater(t *testing.T, s *service.Service, keys []scope, there rejected) {
+	t.Helper()
+	var list []string
+	for _, k := range keys {
+		list = append(list, `{"text":`+quoted("BSM\r\n.V/1LZRH\r\n.P/LATER"+k.name+"\r\nENDBSM")+`}`)
+	}
+	s.Do(http.MethodPost, "/v1/messages", strings.NewReader(`{"messages":[`+strings.Join(list, ",")+`]}`), "Content-Type", jsonType)
+	var listed struct{ Rejects []struct{ ID string } }
+	got := s.Get("/v1/rejects?limit=1000&q=LATER")
+	if err := json.Unmarshal([]byte(got.Body), &listed); err != nil || len(listed.Rejects) != len(keys) {
+		t.Fatalf("%d %s", got.Status, got.Body)
+	}
+	for i, k := range keys {
+		there.later[k.name] = listed.Rejects[i].ID
+	}
 }
 
 // rejectsV1 asks for rejects, and tries to decide on them. A key sees those of its airports, and
@@ -471,6 +493,13 @@ func (m *matrix) rejectsV1(k scope, there rejected) {
 		again.tells, again.status, again.same = true, http.StatusOK, func(got string) bool { return strings.HasPrefix(got, `{"verdict":"rejected"`) }
 		m.add(one)
 		m.add(again)
+		if airport == "ZRH" {
+			dismissed.target, dismissed.once = "/v1/rejects/"+there.later[k.name]+"/dismiss", true
+			dismissed.tells, dismissed.status, dismissed.same = true, http.StatusOK, func(got string) bool {
+				return strings.HasPrefix(got, `{"reject":{"id":"`+there.later[k.name]+`","state":"dismissed"`)
+			}
+			m.add(dismissed)
+		}
 	}
 	m.jobsV1(k, there, len(seen))
 	list, summary := cell{key: k, target: "/v1/rejects?until=" + there.until, status: http.StatusForbidden, same: isProblem(forbidden)}, cell{key: k, target: "/v1/rejects/summary", status: http.StatusForbidden, same: isProblem(forbidden)}
