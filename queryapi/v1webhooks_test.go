@@ -3,6 +3,7 @@ package queryapi_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
 	"bagtrail/internal/webhooks"
 	"bagtrail/queryapi"
@@ -83,17 +85,26 @@ func (noSender) Now(context.Context, changefeed.Asker) (changes.Cursor, error) {
 
 func (noSender) Named(string, time.Time) (*apikey.Key, bool) { return nil, false }
 
-// So a key is replaced by another one of its customer.
-func TestAChangeBindsAWebhookToTheKeyThatMakesIt(t *testing.T) {
-	client := newBroker(t, "bag.webhooks")
+// hookSite returns a site with the webhooks of a topic, which is read until the test ends.
+func hookSite(t *testing.T, client *kafka.Client) *web.Site {
+	t.Helper()
 	hooks := queryapi.Webhooks{Queries: queryapi.Queries{Airports: airport.New()}, Service: webhooks.New(webhooks.Config{
 		Kafka: client, Topic: "bag.webhooks", Group: "g", Feed: noSender{}, Keys: noSender{}, Logger: zap.NewNop(), Now: time.Now,
 		NewID: func() string { return "wh_1" },
 	})}
-	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- hooks.Service.Read(ctx) }()
-	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, hooks.Operations(), nil)
+	go func() { ended <- hooks.Service.Read(t.Context()) }()
+	t.Cleanup(func() {
+		if <-ended != nil {
+			t.Error("the webhooks end with an error")
+		}
+	})
+	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, hooks.Operations(), nil)
+}
+
+// So a key is replaced by another one of its customer.
+func TestAChangeBindsAWebhookToTheKeyThatMakesIt(t *testing.T) {
+	s := hookSite(t, newBroker(t, "bag.webhooks"))
 	for _, tc := range []struct{ key, method, target, body, want string }{
 		{"lx", "POST", "", `{"url":"https://example.com/"}`, `201 "lx" /v1/webhooks/wh_1`},
 		{"concealing", "PATCH", "/wh_1", `{}`, `200 "concealing"`},
@@ -111,7 +122,38 @@ func TestAChangeBindsAWebhookToTheKeyThatMakesIt(t *testing.T) {
 			t.Errorf("%s %s by %s: %s, want %s: %s", tc.method, tc.target, tc.key, got, tc.want, w.Body)
 		}
 	}
-	if stop(); <-ended != nil {
-		t.Error("the webhooks end with an error")
+}
+
+// A rewind ends the state failing, and a resumption the state paused, before the owner writes that.
+func TestAWebhookTellsItsStateAndWhy(t *testing.T) {
+	at := time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)
+	failing := &webhooks.Failing{Since: at, Next: at.Add(time.Hour), Reason: "status 500"}
+	pause := &webhooks.Pause{Since: at, Reason: "status 410", Resumed: 1}
+	const paused, active = `"state":"paused","reason":"status 410","since":"2026-03-14T08:00:00.000Z"}`, `"state":"active"}`
+	client := newBroker(t, "bag.webhooks")
+	s := hookSite(t, client)
+	for name, tc := range map[string]struct {
+		webhooks.Definition
+		at   webhooks.Position
+		want string
+	}{
+		"new":                        {want: active},
+		"failing":                    {at: webhooks.Position{Failing: failing}, want: `"state":"failing","reason":"status 500","since":"2026-03-14T08:00:00.000Z","next_attempt":"2026-03-14T09:00:00.000Z"}`},
+		"failing before a rewind":    {webhooks.Definition{Started: 1}, webhooks.Position{Failing: failing}, active},
+		"paused":                     {webhooks.Definition{Resumed: 1}, webhooks.Position{Pause: pause}, paused},
+		"paused before a resumption": {webhooks.Definition{Resumed: 2}, webhooks.Position{Pause: pause}, active},
+		"paused by both":             {webhooks.Definition{Resumed: 1, Paused: true}, webhooks.Position{Pause: pause}, paused},
+		"paused by the customer":     {webhooks.Definition{Paused: true}, webhooks.Position{Failing: failing}, `"state":"paused","reason":"the customer has paused it"}`},
+	} {
+		tc.ID, tc.Customer = "wh_1", "DEMO"
+		err := client.Produce(t.Context(), "bag.webhooks", []kafka.Record{
+			{Key: []byte("wh_1"), Value: strictjson.Encode(tc.Definition)}, {Key: []byte("wh_1/at"), Value: strictjson.Encode(tc.at)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := askV1(s, "demo", "/v1/webhooks/wh_1", ""); w.Code != http.StatusOK || !strings.HasSuffix(w.Body.String(), tc.want) {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
 	}
 }
