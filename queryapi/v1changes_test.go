@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -382,6 +383,24 @@ func TestAStreamBeginsAtTheLastEventOfTheCaller(t *testing.T) {
 			t.Errorf("%s: %d %s", target, status, first)
 		}
 	}
+}
+
+// A process knows that a key is revoked after two seconds, and its stream must end within five.
+func TestAStreamEndsWithinThreeSecondsOnceItsKeyIsKnownToBeRevoked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		keys := new(changingKey)
+		keys.Store(testKeys["demo"])
+		s := tailedChangeSite(newChangeIndex(), zap.NewNop(), keys, changes.NewTail(nil, "", zap.NewNop()))
+		r := httptest.NewRequest(http.MethodGet, "/v1/changes", http.NoBody)
+		r.Header.Set("Authorization", "Bearer demo")
+		r.Header.Set("Accept", "text/event-stream")
+		time.AfterFunc(time.Millisecond, func() { keys.Store(nil) })
+		w, began := httptest.NewRecorder(), time.Now()
+		s.ServeHTTP(w, r)
+		if took := time.Since(began); took >= 3*time.Second || strings.Count(w.Body.String(), "event: heartbeat") != 1 {
+			t.Errorf("after %v: %d %s", took, w.Code, w.Body)
+		}
+	})
 }
 
 func TestTheChangesOfAListAreFollowedFromItsCursor(t *testing.T) {
