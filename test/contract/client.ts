@@ -1,4 +1,4 @@
-// Calls every operation of a running service with a client that was generated from its OpenAPI document.
+// Calls the operations for messages, bags and flights with a client that was generated from the OpenAPI document of the service.
 // contract_test.go says how it is compiled and started. Names of types are those that the generator makes of the document.
 import {
   BagSearch, BagsApi, BatchesApi, Configuration, Failure, FailureFromJSON, FlightsApi, MessagesApi, ProblemFromJSON, QueriesApi, RejectedMessageFromJSON,

@@ -72,7 +72,7 @@ func TestDocumentsPassTheLintersOfOthers(t *testing.T) {
 }
 
 // It writes the clients to .cache, where they can be read afterwards.
-func TestGeneratedClientsCallEveryOperation(t *testing.T) {
+func TestGeneratedClientsCallTheOperationsForMessagesBagsAndFlights(t *testing.T) {
 	generators := filepath.SplitList(setting(t, "BAGTRAIL_TEST_GENERATORS"))
 	python, tsc := setting(t, "BAGTRAIL_TEST_PYTHON"), setting(t, "BAGTRAIL_TEST_TSC")
 	clients := here(t, "../../.cache/clients")
