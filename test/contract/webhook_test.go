@@ -21,7 +21,7 @@ type delivery struct {
 	Body    string            `json:"body"`
 }
 
-// A delivery is verified by the published libraries, before and after a change of secret.
+// A test and a change are verified by the published libraries, before and after a change of secret.
 func TestDeliveriesAreVerifiedByTheLibrariesOfStandardWebhooks(t *testing.T) {
 	python, modules := setting(t, "BAGTRAIL_TEST_PYTHON"), setting(t, "BAGTRAIL_TEST_CLIENT_MODULES")
 	s := service.Start(t, "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8")
@@ -55,9 +55,14 @@ func TestDeliveriesAreVerifiedByTheLibrariesOfStandardWebhooks(t *testing.T) {
 	second := made.Secret
 	ask("/"+id+"/test", "")
 	after := <-came
-	before.Secrets, after.Secrets = []string{first}, []string{second, first}
+	s.Process("BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.N/0724100001001\n.P/1MUELLER/ANNAMRS\n.L/ABC123\nENDBSM")
+	changed := <-came
+	if !strings.Contains(changed.Body, `"bags.changed"`) || !strings.Contains(changed.Body, "ANNA") {
+		t.Errorf("the delivery of a change: %s", changed.Body)
+	}
+	before.Secrets, after.Secrets, changed.Secrets = []string{first}, []string{second, first}, []string{second, first}
 
-	text, err := json.Marshal([]delivery{before, after})
+	text, err := json.Marshal([]delivery{before, after, changed})
 	file := filepath.Join(t.TempDir(), "deliveries.json")
 	if err == nil {
 		err = os.WriteFile(file, text, 0o600)
