@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"bagtrail/test/servers/inprocess"
 	"bagtrail/test/service"
 )
 
@@ -390,8 +391,8 @@ func (m *matrix) sessionV1(t *testing.T, s *service.Service, k scope) {
 	m.add(cell{key: k, method: http.MethodDelete, target: sessionTarget, status: http.StatusNotFound, same: isProblem("not-found")})
 }
 
-// A session ends when its key is revoked, and when it is ended, in every process; it does not
-// outlive a Redis that forgets which sessions were ended.
+// A session ends when its key is revoked; it does not outlive a Redis that forgets which sessions
+// were ended.
 func TestASessionEndsWithItsKeyInARunningService(t *testing.T) {
 	t.Parallel()
 	path := write(t, "keys.yaml", "keys:\n"+entry("one", "key-of-one", ""))
@@ -419,6 +420,26 @@ func TestASessionEndsWithItsKeyInARunningService(t *testing.T) {
 	}
 	if !s.Until(patience, func() bool { return ask() == http.StatusUnauthorized }) {
 		t.Errorf("after its key was revoked: %d", ask())
+	}
+}
+
+func TestASessionIsEndedInEveryProcess(t *testing.T) {
+	t.Parallel()
+	redis, err := inprocess.StartRedis("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(redis.Close)
+	here, there := service.Start(t, noKafka, secret, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr()), service.Start(t, noKafka, secret, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr())
+	cookie, _, _ := strings.Cut(here.Do(http.MethodPost, sessionTarget, nil).Header.Get("Set-Cookie"), ";")
+	for _, step := range []struct {
+		by     *service.Service
+		method string
+		want   int
+	}{{there, http.MethodGet, http.StatusOK}, {here, http.MethodDelete, http.StatusNoContent}, {there, http.MethodGet, http.StatusUnauthorized}} {
+		if got := step.by.Do(step.method, sessionTarget, nil, "api_key", "", "Cookie", cookie); got.Status != step.want {
+			t.Errorf("%s: %d %s", step.method, got.Status, got.Body)
+		}
 	}
 }
 
