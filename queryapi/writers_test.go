@@ -212,8 +212,7 @@ func (o *office) get(target string) map[string]any {
 	return answer
 }
 
-// facts returns all that histories, flight lists and passenger lists tell the key, as lines with
-// one fact each.
+// facts returns all that histories and passenger lists tell the key, as lines with one fact each.
 func (o *office) facts() map[string]bool {
 	told := map[string]bool{}
 	for _, plate := range worldPlates {

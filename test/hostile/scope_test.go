@@ -108,7 +108,7 @@ func TestEveryKeySeesItsScopeAndNothingElse(t *testing.T) {
 	}
 	t.Logf("%d cells of %d keys, %d to be answered and %d to be refused: %d leaks, %d wrong refusals, %d other differences",
 		len(m.cells), len(keys), counted[true], counted[false], leaks, refusals, others)
-	if len(m.cells) < 5000 {
+	if len(m.cells) < 10_000 {
 		t.Errorf("only %d cells", len(m.cells))
 	}
 }
