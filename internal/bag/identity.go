@@ -15,6 +15,10 @@ import (
 // journeys).
 const journeyGap = 3
 
+// mostBags is how many bags of a journey a message that fits none of them belongs to at most (rules
+// §3, names). So the events of a plate are at most mostBags times its messages.
+const mostBags = 99
+
 // identities divides the messages of a plate into bags (rules §3, which bag a message is about).
 // The messages of each bag are in the order of events. A message may belong to several bags.
 func identities(ctx context.Context, plate Plate, messages []*Message) ([][]*Message, error) {
@@ -27,6 +31,9 @@ func identities(ctx context.Context, plate Plate, messages []*Message) ([][]*Mes
 		bags = append(bags, some...)
 	}
 	for _, b := range bags {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		slices.SortFunc(b, (*Message).compare)
 	}
 	return bags, ctx.Err()
@@ -117,7 +124,7 @@ func journeys(spans []span) [][]*Message {
 
 // passengers divides a journey into bags. Messages that share a PNR or a surname, directly or
 // through other messages, are about one bag. Messages whose names fit no new BSM, and messages that
-// name nobody, belong to the bags whose flights they name.
+// name nobody, belong to the bags whose flights they name, unless there are too many bags.
 func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 	if onePassenger(journey) {
 		return [][]*Message{journey}, nil
@@ -129,6 +136,9 @@ func passengers(ctx context.Context, journey []*Message) ([][]*Message, error) {
 	bags, err := bagsByName(ctx, named, sets)
 	if err != nil {
 		return nil, err
+	}
+	if len(bags) > mostBags && len(nameless) > 0 {
+		return append(bags, nameless), nil
 	}
 	return bags, addNameless(ctx, bags, nameless)
 }
@@ -207,7 +217,7 @@ func addNameless(ctx context.Context, bags [][]*Message, nameless []*Message) er
 // bookings says which sets of messages have a new BSM, and which flights these BSMs name.
 type bookings struct {
 	sets     map[int]bool     // by root
-	byFlight map[Flight][]int // roots
+	byFlight map[Flight][]int // roots, at most mostBags+1
 }
 
 func newBookings(named []*Message, sets unionFind) bookings {
@@ -219,8 +229,8 @@ func newBookings(named []*Message, sets unionFind) bookings {
 		root := sets.root(i)
 		b.sets[root] = true
 		for f := range m.Flights() {
-			if !slices.Contains(b.byFlight[f], root) {
-				b.byFlight[f] = append(b.byFlight[f], root)
+			if on := b.byFlight[f]; len(on) <= mostBags && !slices.Contains(on, root) {
+				b.byFlight[f] = append(on, root)
 			}
 		}
 	}
@@ -229,8 +239,8 @@ func newBookings(named []*Message, sets unionFind) bookings {
 
 // setsOf returns the sets that a message of the set own is about (rules §3, names that fit nobody).
 // If own has a new BSM, the message is about own. Otherwise it is about the set with a new BSM that
-// names a flight of the message. If there are several such sets, a BPM is about each of them, and
-// any other message about own. If there is none, it is about own.
+// names a flight of the message. If there are several such sets, but not more than mostBags, a BPM
+// is about each of them. In all other cases the message is about own.
 func (b bookings) setsOf(m *Message, own int) []int {
 	if b.sets[own] {
 		return []int{own}
@@ -241,7 +251,7 @@ func (b bookings) setsOf(m *Message, own int) []int {
 	}
 	slices.Sort(about)
 	about = slices.Compact(about)
-	if len(about) == 0 || len(about) > 1 && !m.Kind.IsProcessing() {
+	if n := len(about); n == 0 || n > mostBags || n > 1 && !m.Kind.IsProcessing() {
 		return []int{own}
 	}
 	return about

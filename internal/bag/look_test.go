@@ -53,7 +53,7 @@ func crowd(passengers, nameless int) []*bag.Message {
 }
 
 func TestAFoldStopsWhenNobodyWaitsForIt(t *testing.T) {
-	for name, messages := range map[string][]*bag.Message{"one bag": crowd(1, 20_000), "many bags": crowd(400, 400)} {
+	for name, messages := range map[string][]*bag.Message{"one bag": crowd(1, 20_000), "many bags": crowd(99, 2000)} {
 		all := &looker{Context: t.Context()}
 		if _, err := rules.Fold(all, "0220000001", messages, nil); err != nil {
 			t.Fatal(err)
@@ -72,6 +72,31 @@ func TestAFoldStopsWhenNobodyWaitsForIt(t *testing.T) {
 			if !errors.Is(err, context.Canceled) || bags != nil {
 				t.Errorf("%s, cancelled after %d looks: %d bags, %v", name, most, len(bags), err)
 			}
+		}
+	}
+}
+
+// A message that fits no bag of a plate is not about more than 99 of them.
+func TestTheEventsOfAPlateAreAtMost99TimesItsMessages(t *testing.T) {
+	for _, passengers := range []int{99, 100, 400} {
+		messages := crowd(passengers, 100)
+		for i := range 50 { // name a passenger who has no new BSM
+			messages[passengers+i].Surname = "STRANGER"
+		}
+		bags, err := rules.Fold(t.Context(), "0220000001", messages, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events := 0
+		for _, b := range bags {
+			events += len(b.Events)
+		}
+		want := len(messages)
+		if passengers <= 99 {
+			want = passengers + passengers*100
+		}
+		if events != want {
+			t.Errorf("%d passengers: %d events of %d messages in %d bags, want %d", passengers, events, len(messages), len(bags), want)
 		}
 	}
 }

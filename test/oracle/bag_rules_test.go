@@ -1,5 +1,10 @@
 package oracle_test
 
+import (
+	"fmt"
+	"strings"
+)
+
 var nameRules = []rule{
 	{"surnames compare by their letters alone", `
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/O'NEIL
@@ -274,4 +279,23 @@ var identityRules = []rule{
 10:00 BSM .V/1LZRH .F/LX604/20JUN/GVA .N/+A .P/MEIER .L/XYZ789
 10:20 BPM .V/1LZRH .F/LX604/20JUN/GVA .B/OFF/+A`,
 		[]string{"events A: EXPECTED | EXPECTED OFFLOADED"}},
+	{"a message that fits nobody is about each of 99 passengers", `
+10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA ` + passengers(99) + `
+10:20 BPM .V/1LZRH .F/LX602/20JUN/GVA .B/OFF/+A .P/SMI
+10:30 BPM .V/1LZRH .F/LX602/20JUN/GVA .J/S .N/+A`,
+		[]string{"events A: " + strings.Repeat(" | EXPECTED OFFLOADED SORTED", 99)[3:]}},
+	{"a message that fits nobody is about none of 100 passengers", `
+10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA ` + passengers(100) + `
+10:20 BPM .V/1LZRH .F/LX602/20JUN/GVA .B/OFF/+A .P/SMI
+10:30 BPM .V/1LZRH .F/LX602/20JUN/GVA .J/S .N/+A`,
+		[]string{"events A: SORTED | OFFLOADED" + strings.Repeat(" | EXPECTED", 100)}},
+}
+
+// passengers returns groups of plate A, each with a PNR of its own.
+func passengers(n int) string {
+	var groups strings.Builder
+	for i := range n {
+		fmt.Fprintf(&groups, " .N/+A .L/P%05d", i)
+	}
+	return groups.String()
 }

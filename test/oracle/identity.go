@@ -26,6 +26,9 @@ func (o *Oracle) bagsOf(journey []*item) [][]*item {
 	if len(named) == 0 {
 		return [][]*item{nameless}
 	}
+	if len(named) > 99 && len(nameless) > 0 {
+		return append(named, nameless)
+	}
 	// Items that name neither PNR nor surname belong to each bag whose items with one of them name
 	// one of their flights; if there is no such bag, to every bag.
 	whole := make([][]*item, len(named))
@@ -127,7 +130,7 @@ func passengers(items []*item) (split [][]*item, nameless []*item) {
 }
 
 // joinStrangers moves messages whose names match no new BSM to the one bag with a new BSM that
-// names one of their flights, and BPMs to each of several such bags. Reading: names match a new BSM
+// names one of their flights, and BPMs to each of 2 to 99 such bags. Reading: names match a new BSM
 // directly or through others, as in passengers; each message is judged by its own flights; messages
 // that stay remain one bag.
 func (o *Oracle) joinStrangers(passengers [][]*item) [][]*item {
@@ -152,7 +155,7 @@ func (o *Oracle) joinStrangers(passengers [][]*item) [][]*item {
 					to = append(to, i)
 				}
 			}
-			if len(to) == 0 || len(to) > 1 && !isBPM(it) {
+			if len(to) == 0 || len(to) > 99 || len(to) > 1 && !isBPM(it) {
 				stay = append(stay, it)
 				continue
 			}
