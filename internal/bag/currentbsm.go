@@ -32,6 +32,7 @@ type slot struct {
 	since   int      // value of currentBSMs.added when current was added
 	last    *Message // the latest BSM that changed the slot, a DEL included; nil if there was none
 	hadBSM  bool     // a BSM other than a DEL was added
+	counted bool     // a BSM of exactly this airport changed slots, a DEL included
 }
 
 // newCurrentBSMs returns a slot for each airport and direction of these messages, all of them
@@ -86,6 +87,7 @@ func (c *currentBSMs) add(m *Message) {
 		c.ignored.Set(m, struct{}{})
 		return
 	}
+	c.slots[c.own.Value(d)].counted = true
 	c.added++
 	for _, i := range c.at(d) {
 		s := &c.slots[i]
@@ -114,7 +116,7 @@ func (c *currentBSMs) deletes(m *Message, d direction, before *Message) bool {
 // decidesExit reports whether the BSMs of the airport alone say which leg leads out of it, because
 // it had a BSM, or a DEL counts there.
 func (c *currentBSMs) decidesExit(airport string) bool {
-	return slices.ContainsFunc(c.at(direction{airport: airport}), func(i int) bool { return c.slots[i].last != nil })
+	return slices.ContainsFunc(c.at(direction{airport: airport}), func(i int) bool { return c.slots[i].counted })
 }
 
 // latestFirst returns the current BSMs, the latest first. A BSM may be current in the slots of several

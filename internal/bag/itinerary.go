@@ -54,48 +54,23 @@ func (t *itinerary) join() {
 	}
 }
 
-// exits holds the leg that leads out of each airport.
+// exits says which airports a leg leads out of so far.
 type exits struct {
 	current *currentBSMs
-	list    []exit
-	byCode  smallmap.Map[string, int] // index in list
+	taken   []string
+	asked   smallmap.Map[string, struct{}]
 }
 
-// exit is the leg out of one airport.
-type exit struct {
-	airport string
-	open    bool   // no leg leads out yet, and the BSMs of the airport do not decide it
-	flight  Flight // of the leg out; zero if there is none
-}
-
-func (e *exits) at(airport string) *exit {
-	i, have := e.byCode.Get(airport)
-	if !have {
-		i = len(e.list)
-		e.byCode.Set(airport, i)
-		made := exit{airport: airport, open: !e.current.decidesExit(airport)}
-		for _, other := range e.list {
-			if !other.flight.IsZero() && e.current.rules.SamePlace(other.airport, airport) {
-				made.open, made.flight = false, other.flight
-				break
-			}
-		}
-		e.list = append(e.list, made)
+// take reports whether a leg out of the airport may be added: the BSMs of the airport do not decide
+// it, and no leg was added that leads out of a place that is one with it.
+func (e *exits) take(airport string) bool {
+	if e.asked.Has(airport) {
+		return false
 	}
-	return &e.list[i]
-}
-
-// open reports whether a leg out of the airport may still be found.
-func (e *exits) open(airport string) bool { return e.at(airport).open }
-
-// take notes that a flight leads out of the airport, and so out of all airports that are one place
-// with it.
-func (e *exits) take(airport string, f Flight) {
-	e.at(airport)
-	for i := range e.list {
-		other := &e.list[i]
-		if other.flight.IsZero() && e.current.rules.SamePlace(other.airport, airport) {
-			other.open, other.flight = false, f
-		}
+	e.asked.Set(airport, struct{}{})
+	if e.current.decidesExit(airport) || slices.ContainsFunc(e.taken, func(t string) bool { return e.current.rules.SamePlace(t, airport) }) {
+		return false
 	}
+	e.taken = append(e.taken, airport)
+	return true
 }

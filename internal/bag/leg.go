@@ -31,31 +31,24 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 	all := itinerary{rules: r}
 	out := exits{current: current}
 	for _, m := range latest { // rule 1
-		l := m.outbound()
-		all.add(l, NotLoaded)
-		if l.From != "" {
-			out.take(m.Airport, l.Flight)
-		}
+		all.add(m.outbound(), NotLoaded)
 	}
 	for _, m := range latest { // rule 2
 		for l := range m.onward() {
-			if l.From != "" && out.open(l.From) {
+			if l.From != "" && out.take(l.From) {
 				all.add(l, NotLoaded)
-				out.take(l.From, l.Flight)
 			}
 		}
 	}
 	for _, e := range slices.Backward(events) { // rule 3, .I
 		m := e.Message
-		if in := m.Inbound; !in.IsZero() && !e.Positioning && !current.ignored.Has(m) && out.open(in.Airport) {
+		if in := m.Inbound; !in.IsZero() && !e.Positioning && !current.ignored.Has(m) && out.take(in.Airport) {
 			all.add(m.inbound(), NoStatus)
-			out.take(in.Airport, in.Flight)
 		}
 	}
 	for _, m := range slices.Backward(messages) { // rule 3, .F of a BPM
-		if m.Kind.IsProcessing() && !m.Outbound.IsZero() && out.open(m.Airport) {
+		if m.Kind.IsProcessing() && !m.Outbound.IsZero() && out.take(m.Airport) {
 			all.add(m.outbound(), NotLoaded)
-			out.take(m.Airport, m.Outbound.Flight)
 		}
 	}
 	for _, m := range r.loadedLast(events) {

@@ -256,3 +256,12 @@ func TestRules4BagsForPassenger(t *testing.T) {
 	w.send("12T07:00", source("LZRH", "DEL", ".F/LX100/12MAR/FRA", ".O/LH400/13MAR/JFK")...)
 	expect(t, "cancelled", len(w.passenger("ABC123", "12")), 0)
 }
+
+// Newark is one place with New York and with its station ZME, which are not one place.
+func TestAThirdCodeDoesNotConnectTheExitsOfTwo(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T09:00", "BPM", ".V/1LPHL", ".J/S", ".I/AA3/12MAR/ZME", ".N/0220000001001", "ENDBPM")
+	w.send("12T10:00", "BSM", ".V/1LJFK", ".F/DL1/12MAR/LAX", ".N/0220000001001", ".P/SMITH", "ENDBSM")
+	w.send("12T10:10", "BPM", ".V/1LORD", ".J/S", ".I/UA5/12MAR/EWR", ".N/0220000001001", "ENDBPM")
+	expectList(t, "legs", legs(w.one(plate)), "DL1/12 JFK-LAX Not Loaded", "AA3/12 ZME-PHL", "(UA5/12 EWR-ORD)")
+}

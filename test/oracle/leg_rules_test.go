@@ -79,6 +79,11 @@ var libraryRules = []rule{
 20:00 BPM .V/1LZME .B/OFF/+A
 20:00 BPM .V/1LJFK .B/OFF/+B`,
 		[]string{"legs A: LX19 EWR-ZRH Offloaded", "legs B: LX21 ZME-ZRH Not Loaded"}},
+	{"a place at which a DEL is passed over does not decide the exit of a third", `
+09:00 BPM .V/1LPHL .J/S .I/AA3/20JUN/ZME .N/+A
+10:00 BSM .V/1LJFK .F/DL1/20JUN/LAX .N/+A .P/SMITH
+10:05 BSM DEL .V/1LEWR .F/UA9/20JUN/ORD .N/+A .P/SMITH`,
+		[]string{"legs A: DL1 JFK-LAX Not Loaded, AA3 ZME-PHL"}},
 	{"the codes of one airline meet", `
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
 10:20 BPM .V/1LZRH .F/SWR0602/20JUN/GVA .U/AKE1/41 .N/+A`,
