@@ -47,6 +47,10 @@ func (j *Judge) Judge(env Envelope) Outcome {
 		outcome.Verdict = Rejected
 		return outcome
 	}
+	if faults := overOnward(m); faults != nil {
+		outcome.Verdict, outcome.Errors = Rejected, faults
+		return outcome
+	}
 	if faults := overLimits(m, text); faults != nil {
 		outcome.Verdict, outcome.Errors = Rejected, faults
 		return outcome

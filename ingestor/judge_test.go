@@ -75,12 +75,13 @@ func onward(flights int) string {
 	return text.String()
 }
 
-// onwardGroups is a message in which so many groups have all of so many onward flights.
-func onwardGroups(flights, groups int) string {
+// onwardGroups is a message in which so many groups, each of so many bags, have all of so many onward
+// flights.
+func onwardGroups(flights, groups, each int) string {
 	text := "BSM\r\n.V/1LZRH\r\n.F/LX14/12MAR/JFK\r\n" + onward(flights)
 	var all strings.Builder
 	for i := range groups {
-		fmt.Fprintf(&all, ".N/0724%06d001\r\n.L/PNR%03d\r\n", i, i)
+		fmt.Fprintf(&all, ".N/0724%06d%03d\r\n.L/PNR%03d\r\n", 1000*i, each, i)
 	}
 	return text + all.String() + "ENDBSM\r\n"
 }
@@ -121,9 +122,11 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 		{"4 MiB of text and a little", envelope(padded(bags(1, 512, ""), 8193)), "SVCSRV003"},
 		{"64 bags on 64 KiB", envelope(padded(bags(64, 1, ""), ingestor.MaxMessage)), ""},
 		{"65 bags on 64 KiB", envelope(padded(bags(65, 1, ""), ingestor.MaxMessage)), "SVCSRV003"},
-		{"as many onward flights as fit", envelope(bags(1, 1, onward(3000))), ""},
-		{"a full run on all of them", envelope(bags(1, 999, onward(3000))), "SVCSRV003"},
-		{"many groups on all of them", envelope(onwardGroups(1500, 40)), "SVCSRV003"},
+		{"99 onward flights", envelope(bags(1, 1, onward(99))), ""},
+		{"100 onward flights", envelope(bags(1, 1, onward(100))), "SVCSRV003"},
+		{"a full run on 100 flights", envelope(bags(1, 999, onward(99))), "SVCSRV003"},
+		{"two groups on 100 flights", envelope(onwardGroups(99, 2, 488)), ""},
+		{"two larger groups on 100 flights", envelope(onwardGroups(99, 2, 490)), "SVCSRV003"},
 		{"document", document(`{"bim_message":` + string(text) + `}`), ""},
 		{"document with other members", document(`{"a":[1,{"bim_message":2}],"bim_message":` + string(text) + `,"b":null}`), ""},
 		{"document with an escaped name", document(`{"\u0062im_message":` + string(text) + `}`), ""},

@@ -30,6 +30,20 @@ func overLimits(m *parser.Message, text string) []Diagnostic {
 		"at most %d bags, %d of them under flights and names, and %d MiB of text kept for them", maxBags, maxEntries, maxText>>20))
 }
 
+// maxOnward is how many onward flights a group has at most. The time of a fold grows with the square
+// of the legs of a bag.
+const maxOnward = 99
+
+// overOnward returns the fault of a message with too many onward flights in a group, or nil.
+func overOnward(m *parser.Message) []Diagnostic {
+	for i := range m.Groups {
+		if len(m.Groups[i].Onward) > maxOnward {
+			return faultOf(fault.TooLarge, fmt.Sprintf("at most %d onward flights in a group", maxOnward))
+		}
+	}
+	return nil
+}
+
 // entries returns how many index entries the groups of a message make. bags counts the bags of a
 // group.
 func entries(m *parser.Message, bags func(*parser.Group) int) (count int) {
