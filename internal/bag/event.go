@@ -1,6 +1,7 @@
 package bag
 
 import (
+	"context"
 	"slices"
 
 	"bagtrail/parser"
@@ -25,14 +26,17 @@ type history struct {
 }
 
 // events makes the events of a bag from its messages, which are in the order of events. It also
-// returns the BSMs that are current after the last of them.
-func (r Rules) events(plate Plate, messages []*Message) ([]Event, *currentBSMs) {
+// returns the BSMs that are current after the last of them. It fails only with the error of ctx.
+func (r Rules) events(ctx context.Context, plate Plate, messages []*Message) ([]Event, *currentBSMs, error) {
 	h := history{plate, r.newCurrentBSMs(messages)}
 	made := make([]Event, 0, len(messages)+2)
 	for _, m := range messages {
+		if err := ctx.Err(); err != nil { // a DEL compares all onward flights of the current BSMs
+			return nil, nil, err
+		}
 		made = append(made, eventRules[m.Kind](&h, m).of(m))
 	}
-	return made, h.current
+	return made, h.current, nil
 }
 
 func (c EventCode) of(m *Message) Event {

@@ -23,7 +23,7 @@ type Rules struct {
 }
 
 // Fold returns the bags of a plate, in the order of Compare. It fails only with the error of ctx,
-// which it checks every few milliseconds.
+// which it checks often, but not while it makes the legs of a bag.
 //
 // messages are all messages that name the plate, including delayed-bag reports. stowage are the
 // positionings of their Containers. Both may be in any order and may include copies.
@@ -50,13 +50,12 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 	}
 	bags := make([]Bag, len(parts))
 	for i, part := range parts {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
 		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part)}
 		bags[i].reflights = ownRush(plate, part)
 		bags[i].OwnRush = bags[i].reflights != nil
-		bags[i].Events, bags[i].current = r.events(plate, part)
+		if bags[i].Events, bags[i].current, err = r.events(ctx, plate, part); err != nil {
+			return nil, err
+		}
 	}
 	addReports(bags, reports)
 	for i := range bags {
