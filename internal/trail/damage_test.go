@@ -3,6 +3,7 @@ package trail_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/trail"
@@ -55,4 +56,45 @@ func TestWhatWasMadeWithoutADamagedMessageIsNotRemembered(t *testing.T) {
 	if few == all || without == with {
 		t.Errorf("%d events and %q with the damage, %d and %q without", few, without, all, with)
 	}
+}
+
+// ending is a context that ends after some looks at it.
+type ending struct {
+	context.Context
+	looks int
+}
+
+func (e *ending) Err() error {
+	if e.looks--; e.looks < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A list that is made while its context ends, which a caller may do at any moment, is not remembered.
+func TestWhatWasMadeAfterTheEndOfAContextIsNotRemembered(t *testing.T) {
+	w := newWorld(t)
+	w.send("02T06:00", "BSM", ".V/1LLHR", ".F/BA177/02MAR/JFK", ".N/0220000001001", ".P/JONES", ".L/XYZ789", "ENDBSM")
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0220000001001", ".P/SMITH", ".L/ABC123", "ENDBSM")
+	w.send("12T09:00", "BPM", ".V/1LLHR", ".J/S", ".N/0220000001001", "ENDBPM")
+	flight := bag.Flight{Airline: "LX", Number: "318", Day: bag.DayIn(2026, time.March, 12)}
+	changed := func(ctx context.Context, r *trail.Reader) (time.Time, error) {
+		list, err := r.OfFlight(ctx, "ZRH", false, flight)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return list[0].Changed, nil
+	}
+	want := at("2026-03-12T09:00:00Z")
+	for looks := range 1000 {
+		r, ctx := w.reader(), &ending{t.Context(), looks}
+		_, ended := changed(ctx, r)
+		if got, err := changed(t.Context(), r); err != nil || got != want {
+			t.Errorf("changed at %v, %v, after a context that ended after %d looks; want %v", got, err, looks, want)
+		}
+		if ended == nil && ctx.looks > 0 {
+			return
+		}
+	}
+	t.Error("the context is looked at without end")
 }

@@ -208,6 +208,9 @@ func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, er
 			missing, found = missing[1:], found[1:]
 		}
 	}
+	if err := ctx.Err(); err != nil { // an entry that was made after the end of ctx may lack parts
+		return list{}, err
+	}
 	return newList(made), nil
 }
 
