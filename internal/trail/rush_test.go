@@ -149,14 +149,13 @@ func TestRules3RushTag(t *testing.T) {
 	w := newWorld(t)
 	w.send("12T06:00", checkIn(first, "12")...)
 	expect(t, "before", tag(w), "none")
-	w.send("13T06:00", rushTag(rush1, "13", ".M/0220000001")...)
+	w.send("13T06:00", rushTag(rush1, "12", ".M/0220000001")...)
 	expect(t, "one", tag(w), "2220000008")
-	w.send("14T06:00", rushTag(rush2, "14", ".R/2220000008")...)
+	w.send("14T06:00", rushTag(rush2, "12", ".R/2220000008")...)
 	expect(t, "two", tag(w), "2220000009")
-	w.send("15T06:00", "BSM", "CHG", ".V/1LZRH", ".F/LX200/15MAR/JFK", ".N/0220000001001", ".E/RUSH", ".M/2220000009", ".P/SMITH/JOHN", ".L/ABC123", "ENDBSM")
-	if bags := w.passenger("ABC123", "15"); len(bags) == 1 && bags[0].RushTag != nil {
-		expect(t, "a circle ends", string(bags[0].RushTag.Plate), "2220000009")
-	}
+	w.send("15T06:00", "BSM", "CHG", ".V/1LZRH", ".F/LX200/12MAR/JFK", ".N/0220000001001", ".E/RUSH", ".M/2220000009", ".P/SMITH/JOHN", ".L/ABC123", "ENDBSM")
+	expect(t, "the original of the circle", original(w.one(first)), "2220000009 LX200/12")
+	expect(t, "a circle ends", tag(w), "2220000009")
 
 	w = newWorld(t)
 	w.send("12T06:00", checkIn(first, "12")...)
