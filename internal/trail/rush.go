@@ -218,6 +218,9 @@ func (s *session) leaveBehind(ctx context.Context, b *bag.Bag) (first *bag.Bag, 
 
 // rushBagsOf returns the rush bags whose original is b.
 func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error) {
+	if b.Rush && s.joinedPlates[b.Plate] {
+		return s.reflights[b], nil // each bag of a chain follows the chain to its end
+	}
 	if _, err := s.loadRush(ctx, []bag.Plate{b.Plate}); err != nil {
 		return nil, err
 	}

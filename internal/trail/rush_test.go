@@ -163,6 +163,31 @@ func TestRules3RushTag(t *testing.T) {
 	expect(t, "by passenger", tag(w), "2220000008")
 }
 
+// Each bag of a chain follows it to its end. Four times as many bags take four times as many
+// allocations, not sixteen times.
+func TestAStepOfALongRushChainAllocatesNothing(t *testing.T) {
+	allocations := func(bags int) float64 {
+		w := newWorld(t)
+		last := bag.Plate("0220000001")
+		w.send("12T06:00", checkIn(last, "12")...)
+		for i := range bags {
+			rush := bag.Plate(fmt.Sprint(2220000000 + i))
+			w.send("12T07:00", rushTag(rush, "12", ".M/"+string(last), ".L/ABC123")...)
+			last = rush
+		}
+		reader := w.reader()
+		return testing.AllocsPerRun(1, func() {
+			found, err := reader.OfPassenger(t.Context(), "ABC123", bag.DayIn(2026, time.March, 12))
+			if err != nil || len(found) != 1+bags || found[0].RushTag.Plate != last {
+				t.Fatalf("%d bags, %v", len(found), err)
+			}
+		})
+	}
+	if few, many := allocations(100), allocations(400); many > 8*few {
+		t.Errorf("%.0f allocations for 100 bags, %.0f for 400", few, many)
+	}
+}
+
 // TestRules4MishandledBag: a report goes to the bag with the latest first flight date not after it, at
 // most fourteen days before; to each where several share it.
 func TestRules4MishandledBag(t *testing.T) {
