@@ -124,6 +124,10 @@ var rushRules = []rule{
 21/08:00 BSM .V/1LZRH .F/LX014/21JUN/JFK .N/+R .M/#A .P/SMITH
 21/09:00 BSM .V/1LZRH .F/LX014/21JUN/JFK .N/+R .M/#B .P/SMITH`,
 		[]string{"rushtag A ABC123: none", "rushtag B XYZ789: R", "legs A: LX14 ZRH-JFK Not Loaded", "legs B: LX16 ZRH-JFK Delayed"}},
+	{"an event of an earlier message shows the original that its own group names", `
+21/08:00 BSM .V/1LZRH .F/LX014/21JUN/JFK .N/+R .M/#A .P/SMITH
+21/09:00 BSM .V/1LZRH .F/LX014/21JUN/JFK .N/+R .M/#B .P/SMITH .F/LX020/21JUN/JFK .N/+R .M/#A .P/SMITH`,
+		[]string{"reflighted R: A: B: A:"}},
 	{"the first word of ten digits in .R names an original", `
 10:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH
 21/08:00 BSM .V/1LZRH .F/LX014/21JUN/JFK .N/+R .R/WAS~#A~AND~#B .P/SMITH`,

@@ -154,15 +154,16 @@ func inSpan(b, rush *Bag) bool {
 }
 
 // reflightedInfo returns what a REFLIGHTED event of the bag shows: the original that its own group
-// names, if that is one of the groups that count, else the first original.
+// names, if that is an original of the bag, else the first original.
 func (b *Bag) reflightedInfo(e *event) *Reflighted {
 	if len(b.originals) == 0 {
 		return nil
 	}
 	shown := b.originals[0]
 	for _, a := range b.originals {
-		if a.by == e.item {
+		if a.plate == namedOriginal(b.Plate, e.item) {
 			shown = a
+			break
 		}
 	}
 	info := &Reflighted{Plate: shown.plate}
