@@ -145,6 +145,19 @@ func (w world) bags(plate string) []*bag.Bag {
 	return bags
 }
 
+// traced returns the bags of a plate as /v1, streams and the topic of changes show them.
+func (w world) traced(plate string) []*bag.Bag {
+	traced, err := w.reader.TracePlates(context.Background(), []bag.Plate{bag.Plate(plate)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	bags := make([]*bag.Bag, len(traced))
+	for i := range traced {
+		bags[i] = traced[i].Bag
+	}
+	return bags
+}
+
 // shown returns the bags of a plate as a history shows them.
 func (w world) shown(plate string) []*oracle.Bag {
 	bags, err := w.reader.History(context.Background(), bag.Plate(plate))
@@ -352,6 +365,13 @@ func (q *questions) bags() question {
 			return question{"shown of " + plate, shown, same}
 		}
 		sortTies(bags, found)
+		if traced := q.service.traced(plate); !q.truth.MissedByLists(plate) {
+			q.asked++
+			sortTies(bags, traced)
+			if !slices.EqualFunc(traced, bags, func(b *bag.Bag, same *oracle.Bag) bool { _, differ := compareBag(plain(b), same); return !differ }) {
+				return question{"trace of " + plate, plainAll(traced), bags}
+			}
+		}
 		if len(bags) != len(found) {
 			return question{"number of bags of " + plate, plainAll(found), bags}
 		}
