@@ -11,6 +11,11 @@ var nameRules = []rule{
 10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .B/OFF/+A .P/ONEIL`,
 		[]string{"legs A: LX602 ZRH-GVA Offloaded", "history A 20 pnr= name=ONEIL: /O'NEIL", "history A 20 pnr= name=O-Neil: /O'NEIL",
 			"history A 20 pnr= name=NEIL: none"}},
+	{"a byte that is not UTF-8 is a letter of a surname", `
+10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/MLLER
+10:00 BSM .V/1LZRH .F/LX604/20JUN/GVA .N/+A .P/M` + "\xdc" + `LLER
+10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .B/OFF/+A .P/M` + "\xd6" + `LLER`,
+		[]string{"events A: EXPECTED | EXPECTED OFFLOADED"}},
 	{"a rebooked bag is found by its new PNR", `
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH .L/ABC123
 10:10 BSM .V/1LZRH .F/LX604/20JUN/GVA .N/+A .P/SMITH .L/xyz789`,

@@ -182,7 +182,7 @@ func pnrOf(s string) string { return strings.ToUpper(strings.TrimSpace(s)) }
 
 func lettersOf(s string) string {
 	return strings.Map(func(c rune) rune {
-		if !unicode.IsLetter(c) {
+		if !unicode.IsLetter(c) && c != unicode.ReplacementChar { // a byte that is not UTF-8
 			return -1
 		}
 		return unicode.ToUpper(c)
