@@ -73,7 +73,7 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 // messagesAtOnce is how many messages are folded together, unless one plate has more. foldsAtOnce
 // is how many such folds run for every two cores: while one waits for Redis, the other uses the
 // processor. Both bound the memory of owners: a message has up to 64 KiB, and takes about three
-// times as much while it is folded.
+// times as much while it is folded, unless several passengers share a plate.
 const (
 	messagesAtOnce = 500
 	foldsAtOnce    = 2

@@ -21,8 +21,7 @@ type Listed struct {
 	Leg bag.Leg
 	// Changed is when the newest message that counts for the bag on this flight was received. It is
 	// the same for every asker. If every key that may ask for the flight sees the whole bag, all its
-	// messages count. Otherwise only messages count that name the flight or set the status of the leg,
-	// which every such key sees.
+	// messages count. Otherwise only messages count that name the flight or set the status of the leg.
 	Changed time.Time
 	whole   wholeAt
 }

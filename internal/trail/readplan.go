@@ -13,12 +13,12 @@ import (
 // read returns the states of plates, with their bags. It takes one round trip if the plates are
 // cached and nothing has changed. It takes two if it has to read the messages to know the
 // containers, and one more if a cached plate has changed. If the session traces or lists, it may take
-// another one for the rush plates to which the bags lead. The first round trip also reads also.
-func (s *session) read(ctx context.Context, plates []bag.Plate, also Wanted) ([]*plateState, error) {
+// another one for the rush plates to which the bags lead. The first round trip also reads extra.
+func (s *session) read(ctx context.Context, plates []bag.Plate, extra Wanted) ([]*plateState, error) {
 	found := make([]*plateState, len(plates))
 	for {
-		p := readPlan{session: s, Wanted: also}
-		also = Wanted{}
+		p := readPlan{session: s, Wanted: extra}
+		extra = Wanted{}
 		var ready []int // the plates to fold
 		for i, plate := range plates {
 			if found[i] == nil {

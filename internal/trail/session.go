@@ -168,9 +168,9 @@ func (s *session) recallStowage(c bag.Container) bool {
 	return true
 }
 
-// load makes the bags of the plates that are not loaded yet. The first round trip also reads also.
+// load makes the bags of the plates that are not loaded yet. The first round trip also reads extra.
 // Each session has its own copies of the bags, since it changes them.
-func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) error {
+func (s *session) load(ctx context.Context, plates []bag.Plate, extra Wanted) error {
 	var missing []bag.Plate
 	for _, p := range plates {
 		if !s.bags.Has(p) {
@@ -178,7 +178,7 @@ func (s *session) load(ctx context.Context, plates []bag.Plate, also Wanted) err
 			missing = append(missing, p)
 		}
 	}
-	found, err := s.read(ctx, missing, also)
+	found, err := s.read(ctx, missing, extra)
 	if err != nil {
 		return err
 	}
