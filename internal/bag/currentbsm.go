@@ -1,7 +1,6 @@
 package bag
 
 import (
-	"cmp"
 	"slices"
 
 	"bagtrail/internal/smallmap"
@@ -14,7 +13,6 @@ type currentBSMs struct {
 	slots []slot                         // one for each airport and direction that has a BSM
 	own   smallmap.Map[direction, int]   // index in slots of the slot of exactly this airport
 	near  smallmap.Map[direction, []int] // indices in slots of the slots of all airports that are one place with this one
-	added int                            // how many BSMs were added
 	// ignored holds the BSMs that are passed over: they change no leg.
 	ignored smallmap.Map[*Message, struct{}]
 }
@@ -29,7 +27,6 @@ type direction struct {
 type slot struct {
 	direction
 	current *Message // nil if there is none
-	since   int      // value of currentBSMs.added when current was added
 	last    *Message // the latest BSM that changed the slot, a DEL included; nil if there was none
 	hadBSM  bool     // a BSM other than a DEL was added
 	counted bool     // a BSM of exactly this airport changed slots, a DEL included
@@ -88,12 +85,11 @@ func (c *currentBSMs) add(m *Message) {
 		return
 	}
 	c.slots[c.own.Value(d)].counted = true
-	c.added++
 	for _, i := range c.at(d) {
 		s := &c.slots[i]
 		switch {
 		case !m.isDelete():
-			s.current, s.since, s.last, s.hadBSM = m, c.added, m, true
+			s.current, s.last, s.hadBSM = m, m, true
 		case s.current == before:
 			s.current, s.last = nil, m
 		}
@@ -129,7 +125,7 @@ func (c *currentBSMs) latestFirst() []*Message {
 			current = append(current, s)
 		}
 	}
-	slices.SortFunc(current, func(a, b *slot) int { return cmp.Compare(b.since, a.since) })
+	slices.SortFunc(current, func(a, b *slot) int { return b.current.compare(a.current) })
 	messages := make([]*Message, len(current))
 	for i, s := range current {
 		messages[i] = s.current
