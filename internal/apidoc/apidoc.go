@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"bagtrail/internal/fault"
@@ -55,13 +56,24 @@ func serveFixed(document []byte) http.Handler {
 }
 
 // serveDated serves a JSON document and sets the day of its examples to today in UTC, so that they
-// work if a reader tries them.
+// work if a reader tries them. All answers of a day share their text, so that callers who do not
+// read hold no copies.
 func serveDated(document []byte, clock func() time.Time) http.Handler {
+	type dated struct {
+		day  string
+		text []byte
+	}
+	var last atomic.Pointer[dated]
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		today := clock().UTC()
-		document := bytes.ReplaceAll(document, []byte(exampleDate), []byte(today.Format(time.DateOnly)))
-		document = bytes.ReplaceAll(document, []byte(exampleDay), []byte(strings.ToUpper(today.Format(messageDay))))
-		write(w, "application/json", document)
+		now := last.Load()
+		if day := today.Format(time.DateOnly); now == nil || now.day != day {
+			text := bytes.ReplaceAll(document, []byte(exampleDate), []byte(day))
+			text = bytes.ReplaceAll(text, []byte(exampleDay), []byte(strings.ToUpper(today.Format(messageDay))))
+			now = &dated{day, text}
+			last.Store(now)
+		}
+		write(w, "application/json", now.text)
 	})
 }
 

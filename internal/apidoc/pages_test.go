@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"bagtrail/internal/apidoc"
 )
 
 // parameter is a parameter with its example.
@@ -153,6 +155,39 @@ func TestAReloadOfTheDocsIsNotModified(t *testing.T) {
 		s.ServeHTTP(w, r)
 		if w.Code != 304 || w.Body.Len() != 0 {
 			t.Errorf("%s: %d, %d bytes", file, w.Code, w.Body.Len())
+		}
+	}
+}
+
+// keeper is an answer that is not copied, as to a caller who does not read it.
+type keeper struct {
+	*httptest.ResponseRecorder
+	first *byte
+}
+
+func (k *keeper) Write(body []byte) (int, error) {
+	k.first = &body[0]
+	return len(body), nil
+}
+
+func TestAnswersOfADayShareTheOpenAPIDocument(t *testing.T) {
+	now := time.Date(2027, 7, 4, 0, 0, 0, 0, time.UTC)
+	for _, page := range apidoc.Pages("test", func() time.Time { return now }, apidoc.Home{}) {
+		if page.Path != "/openapi.json" {
+			continue
+		}
+		ask := func() *byte {
+			answer := &keeper{ResponseRecorder: httptest.NewRecorder()}
+			page.Handler.ServeHTTP(answer, httptest.NewRequest("GET", page.Path, nil))
+			return answer.first
+		}
+		first := ask()
+		now = now.Add(23 * time.Hour)
+		if ask() != first {
+			t.Error("two answers of a day hold two copies")
+		}
+		if now = now.Add(time.Hour); ask() == first {
+			t.Error("the answer is of the day before")
 		}
 	}
 }

@@ -46,7 +46,7 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 	w.Header()["X-Content-Type-Options"] = nosniff
 	r.Header["X-Request-Id"] = []string{id} // the page may ask operations, which are logged with the same id
 	var to http.ResponseWriter = w
-	if page.Forms { // such a page makes its answers for each request; the others are embedded
+	if page.Forms { // such a page makes its answers for each request; the others share theirs, or are small
 		to = countedPage{w, s.answers}
 	}
 	cause := guard(func() { page.Handler.ServeHTTP(to, r) })
