@@ -39,7 +39,7 @@ func (d Rejects) resubmitOne(ctx context.Context, c *web.Call) web.Answer {
 	return d.decided(ctx, c, r.ID, &outcome)
 }
 
-// maxReason is the length of the longest reason, in bytes.
+// maxReason is the length of the longest reason, in characters.
 const maxReason = 1000
 
 // dismissOne answers POST /v1/rejects/{id}/dismiss.
@@ -59,10 +59,10 @@ func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
 }
 
 // reasonForm says what isReason accepts.
-var reasonForm = "a sentence of at most " + strconv.Itoa(maxReason) + " bytes"
+var reasonForm = "a sentence of at most " + strconv.Itoa(maxReason) + " characters"
 
 func isReason(s string) bool {
-	return strings.TrimSpace(s) != "" && len(s) <= maxReason && utf8.ValidString(s)
+	return strings.TrimSpace(s) != "" && utf8.RuneCountInString(s) <= maxReason && utf8.ValidString(s)
 }
 
 // failed answers that a decision failed.

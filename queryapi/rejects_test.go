@@ -203,13 +203,16 @@ func TestARejectedReportIsSentAgainByKeysWithoutLimits(t *testing.T) {
 func TestADismissedRejectHasAReason(t *testing.T) {
 	d := newRejectDesk(t)
 	id := d.post("", badFlight)
-	for body, want := range map[string]string{`{}`: "/reason missing", `{"reason":" "}`: "/reason malformed", `{"reason":"x","why":"y"}`: "/why unknown"} {
+	longest := strings.Repeat("é", 1000)
+	for body, want := range map[string]string{
+		`{}`: "/reason missing", `{"reason":" "}`: "/reason malformed", `{"reason":"` + longest + `é"}`: "/reason malformed", `{"reason":"x","why":"y"}`: "/why unknown",
+	} {
 		if got := faultsV1(t, askV1(d.Site, "demo", "/v1/rejects/"+id+"/dismiss", body)); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
 		}
 	}
-	status, got := d.ask("demo", "/"+id+"/dismiss", `{"reason":"a test"}`)
-	if h := got.Reject.History; status != 200 || got.Reject.State != "dismissed" || len(h) != 1 || h[0].Action != "dismiss" || h[0].Reason != "a test" || h[0].Key != "demo" {
+	status, got := d.ask("demo", "/"+id+"/dismiss", `{"reason":"`+longest+`"}`)
+	if h := got.Reject.History; status != 200 || got.Reject.State != "dismissed" || len(h) != 1 || h[0].Action != "dismiss" || h[0].Reason != longest || h[0].Key != "demo" {
 		t.Errorf("%d %+v", status, got)
 	}
 }
