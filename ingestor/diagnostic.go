@@ -2,6 +2,7 @@ package ingestor
 
 import (
 	"encoding/json"
+	"math"
 	"slices"
 
 	"bagtrail/internal/fault"
@@ -54,9 +55,29 @@ func Codes(list []Diagnostic) []string {
 // AppendDiagnostics appends the diagnostics as a JSON array of their full form. Bytes that are not
 // UTF-8 become U+FFFD.
 func AppendDiagnostics(dst []byte, list []Diagnostic) []byte {
+	return AppendFirstDiagnostics(dst, list, math.MaxInt)
+}
+
+// maxValue bounds the value of a diagnostic that is too large by itself, in bytes. A byte takes up
+// to six in JSON.
+const maxValue = 8 << 10
+
+// AppendFirstDiagnostics does the same with as many of the first diagnostics as most bytes have
+// room for, at least one. If there is no room for one, its value is cut. most is at least 64 KiB.
+func AppendFirstDiagnostics(dst []byte, list []Diagnostic, most int) []byte {
+	began := len(dst)
 	dst = append(dst, '[')
-	for _, d := range list {
-		dst = d.Append(strictjson.AppendComma(dst))
+	for i, d := range list {
+		end := len(dst)
+		if dst = d.Append(strictjson.AppendComma(dst)); len(dst)-began < most {
+			continue
+		}
+		dst = dst[:end]
+		if i == 0 {
+			d.Value = d.Value[:min(len(d.Value), maxValue)]
+			dst = d.Append(dst)
+		}
+		break
 	}
 	return append(dst, ']')
 }

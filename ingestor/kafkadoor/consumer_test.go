@@ -203,6 +203,18 @@ func TestDiagnosticsWithoutNumberStillFitIntoAReject(t *testing.T) {
 	}
 }
 
+func TestADiagnosticThatIsTooLargeForARejectIsCut(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0, record("BSM\n.V/1L"+strings.Repeat("<", 43_700)+"\n.F/LX1/14MAR/ZRH\n.N/0724100001001\nENDBSM"))
+	w.consume()
+	w.waitCommitted(1)
+	m := w.rejectsByOrigin()[w.conf.Topics.Raw+"/0/0"]
+	var list []ingestor.Diagnostic
+	if err := json.Unmarshal([]byte(header(m, "bagtrail-diagnostics")), &list); err != nil || len(list) != 1 || len(list[0].Value) != 8192 {
+		t.Errorf("%d diagnostics, error %v, of codes %s", len(list), err, header(m, "bagtrail-codes"))
+	}
+}
+
 func TestOffsetsStandStillWhileTheIndexFails(t *testing.T) {
 	w := newWorld(t, 2)
 	w.index.setFail(true)

@@ -11,7 +11,6 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
-	"bagtrail/internal/strictjson"
 )
 
 // Headers of the records, and their values.
@@ -170,7 +169,7 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 			{Key: headerOrigin, Value: []byte(r.Origin)},
 			{Key: headerDoor, Value: []byte(r.Door)},
 			{Key: headerCodes, Value: []byte(strings.Join(ingestor.Codes(r.Errors), ","))},
-			{Key: headerDiagnostics, Value: diagnostics(r.Errors)},
+			{Key: headerDiagnostics, Value: ingestor.AppendFirstDiagnostics(nil, r.Errors, maxDiagnostics)},
 			{Key: headerReceived, Value: []byte(r.Received.UTC().Format(receivedForm))},
 		},
 	}
@@ -187,17 +186,4 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerKind, Value: []byte(kindReport)})
 	}
 	return m
-}
-
-// diagnostics returns a JSON array with as many of the first diagnostics as there is room for.
-func diagnostics(list []ingestor.Diagnostic) []byte {
-	out := []byte{'['}
-	for _, d := range list {
-		end := len(out)
-		if out = d.Append(strictjson.AppendComma(out)); len(out) > maxDiagnostics {
-			out = out[:end]
-			break
-		}
-	}
-	return append(out, ']')
 }

@@ -142,12 +142,8 @@ func (s *Store) Reject(ctx context.Context, rejections []ingestor.Rejection) err
 // maxCodes bounds the codes by which a reject is found.
 const maxCodes = 8
 
-// maxDiagnostics bounds the diagnostics that are kept of a reject, in bytes. maxValue bounds the value
-// of one that is too large by itself: a byte takes up to six in JSON.
-const (
-	maxDiagnostics = 64 << 10
-	maxValue       = 8 << 10
-)
+// maxDiagnostics bounds the diagnostics that are kept of a reject, in bytes.
+const maxDiagnostics = 64 << 10
 
 // addition returns the arguments of the script that adds a rejection.
 func (s *Store) addition(id string, r *ingestor.Rejection) []any {
@@ -170,7 +166,7 @@ func (s *Store) addition(id string, r *ingestor.Rejection) []any {
 	}
 	received := r.Received.UnixMilli()
 	hour := received / time.Hour.Milliseconds()
-	faults, value := diagnostics(r.Errors), ""
+	faults, value := ingestor.AppendFirstDiagnostics(nil, r.Errors, maxDiagnostics), ""
 	if len(r.Errors) > 0 {
 		value = r.Errors[0].Value
 	}
@@ -202,22 +198,6 @@ func form(json, report bool) string {
 		return "json"
 	}
 	return "text"
-}
-
-// diagnostics returns the list of as many diagnostics as there is room for, at least one. If there is
-// no room for one, its value is cut.
-func diagnostics(list []ingestor.Diagnostic) string {
-	text := ingestor.AppendDiagnostics(nil, list)
-	for n := len(list); len(text) > maxDiagnostics && n > 1; {
-		n = max(1, n*maxDiagnostics/len(text)*9/10)
-		text = ingestor.AppendDiagnostics(nil, list[:n])
-	}
-	if len(text) > maxDiagnostics {
-		first := list[0]
-		first.Value = first.Value[:min(len(first.Value), maxValue)]
-		text = ingestor.AppendDiagnostics(nil, []ingestor.Diagnostic{first})
-	}
-	return string(text)
 }
 
 // fields are the fields of a reject that Get asks for, in the order in which read takes them. The
