@@ -10,7 +10,7 @@ import (
 
 // Generate returns the messages of a feed with valid options, in the order in which they are sent.
 // That is the order of their received times, except for messages that are sent out of order. Generate
-// calls truth with the truth about a bag after its last message was made; truth may be nil.
+// calls truth with the truth about a bag after its last message was yielded; truth may be nil.
 func Generate(opt Options, truth func(Bag)) iter.Seq[Message] {
 	opt.Interval = opt.interval()
 	if truth == nil {
@@ -71,8 +71,12 @@ func (g *generator) run(yield func(Message) bool) {
 			n++
 			continue
 		}
-		if !yield(g.next()) {
+		m, finished := g.next()
+		if !yield(m) {
 			return
+		}
+		if finished != nil {
+			g.truth(finished.truth())
 		}
 	}
 }
@@ -81,7 +85,8 @@ func (g *generator) run(yield func(Message) bool) {
 // them.
 func (g *generator) checkIn(n int, now time.Time) {
 	leader, party := n, now
-	if n%2 == 1 && g.seed(bagStream, n).IntN(3) == 0 { // it is a second bag of the last passenger
+	// It may be a second bag of the last passenger, unless their flight is near by now.
+	if n%2 == 1 && g.opt.Interval <= 5*time.Minute && g.seed(bagStream, n).IntN(3) == 0 {
 		leader, party = n-1, now.Add(-g.opt.Interval)
 	}
 	r := g.seed(passengerStream, leader)
@@ -170,25 +175,25 @@ func (g *generator) push(i item) {
 	heap.Push(&g.queue, i)
 }
 
-func (g *generator) next() Message {
+// next makes the next message, and returns the journey that ends with it, or nil.
+func (g *generator) next() (Message, *journey) {
 	first := &g.queue[0]
 	if first.journey == nil {
 		c := first.container
 		heap.Pop(&g.queue)
 		delete(g.containers, c)
-		return g.positioned(c)
+		return g.positioned(c), nil
 	}
 	j := first.journey
 	m := g.message(j, j.steps[j.next])
 	j.next++
 	if j.next == len(j.steps) {
 		heap.Pop(&g.queue)
-		g.truth(j.truth())
-		return m
+		return m, j
 	}
 	first.sent = j.steps[j.next].sent
 	heap.Fix(&g.queue, 0)
-	return m
+	return m, nil
 }
 
 func (g *generator) message(j *journey, s step) Message {

@@ -67,6 +67,15 @@ func TestTheTruthAboutABagIsReportedAfterItsLastMessage(t *testing.T) {
 	}
 }
 
+func TestTheTruthAboutABagComesAfterItsLastMessageWasYielded(t *testing.T) {
+	told := map[string]bool{}
+	for m := range simulate.Generate(ordinary(200), func(b simulate.Bag) { told[b.Plate] = true }) {
+		if told[m.Plate] {
+			t.Fatalf("the truth about %s comes before its last message", m.Plate)
+		}
+	}
+}
+
 // live is a Sink that ends the run after some messages that were waited for.
 type live struct {
 	t            *testing.T
