@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
+	"bagtrail/ingestor"
 	"bagtrail/internal/simulate"
 )
 
@@ -109,15 +112,26 @@ func TestEachFaultAloneHasItsEffectAndNoOther(t *testing.T) {
 			note("rerouted", slices.Contains(b.Events, "REROUTED") && !slices.Contains(b.Events, "OFFLOADED"))
 			note("offloaded", slices.Contains(b.Events, "OFFLOADED") && b.RushTag == "")
 		})
+		airports := airport.New()
+		judge := ingestor.NewJudge(airports, enricher.New(airports))
+		var last time.Time
+		sent := map[string]bool{} // texts with blanks for line ends
 		for m := range feed {
 			note("malformed", m.Code != "")
+			note("out-of-order", m.Received.Before(last))
+			last = m.Received
+			text := strings.Join(strings.FieldsFunc(m.Text, func(c rune) bool { return c == '\r' || c == '\n' }), " ")
+			note("duplicated", sent[text])
+			happened := judge.Judge(ingestor.Envelope{Raw: m.Text, Received: m.Received}).Happened
+			note("late", !happened.IsZero() && !sent[text] && m.Received.Sub(happened) > 2*time.Minute)
+			sent[text] = true
 		}
 		return found
 	}
 	if found := trace("none"); found != nil {
 		t.Errorf("without faults there are %v", found)
 	}
-	for _, fault := range []string{"malformed", "rerouted", "rush", "offloaded", "unknown", "cancelled"} {
+	for _, fault := range []string{"late", "duplicated", "out-of-order", "malformed", "rerouted", "rush", "offloaded", "unknown", "cancelled"} {
 		if found := trace("none," + fault + "=20"); !slices.Equal(found, []string{fault}) {
 			t.Errorf("with %s there are %v", fault, found)
 		}
