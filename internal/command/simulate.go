@@ -44,7 +44,7 @@ It sends them to Kafka, over HTTP, or into a file. The same --seed, --start, --b
 bytes.
 
 Records for Kafka have the times of the journey. Without --start these lie in the past, since brokers refuse records from
-the future. Over HTTP the service sets the received times by its own clock.
+the future. They do not count in GET /v1/feeds. Over HTTP the service sets the received times by its own clock.
 The last line is JSON: what was sent, and the start.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
