@@ -15,6 +15,7 @@ import (
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
+	"bagtrail/internal/webhooks"
 	"bagtrail/internal/wtr"
 )
 
@@ -31,11 +32,7 @@ type document struct {
 // operationObject describes an operation.
 type operationObject struct {
 	OperationID string
-	Parameters  []struct {
-		Name, In string
-		Required bool
-		Ref      string `json:"$ref"`
-	}
+	Parameters  []parameter
 	RequestBody struct {
 		Content map[string]struct{ Example json.RawMessage }
 	}
@@ -167,6 +164,9 @@ func TestDocumentHoldsTheProblemsOfV1(t *testing.T) {
 				described[p.Name] = described[p.Name] || strings.Contains(response.Description, "("+web.ProblemPages+p.Name+") "+p.Title)
 			}
 		}
+		if forbidden := strings.Contains(op.Responses["403"].Description, "(/docs/problems/not-authorised)"); forbidden == (listed.Right == operation.AnyKey) {
+			t.Errorf("%s: not-authorised %v", listed.ID, forbidden)
+		}
 		if cached := op.Responses["304"].Headers["ETag"] != nil; cached != (listed.Method == "GET" && !listed.NoStore) {
 			t.Errorf("%s: ETag %v", listed.ID, cached)
 		}
@@ -174,6 +174,28 @@ func TestDocumentHoldsTheProblemsOfV1(t *testing.T) {
 	for _, p := range fault.Problems() {
 		if p.Name != "method-not-allowed" && !described[p.Name] {
 			t.Errorf("%s is described nowhere", p.Name)
+		}
+	}
+}
+
+// The stack checks that each answer is described.
+func TestFailuresOfV1AreDescribed(t *testing.T) {
+	d := read(t)
+	for _, hooks := range [][]*webhooks.Service{nil, {exampleWebhooks(t)}} {
+		s := newStack(t, hooks...)
+		for _, op := range operation.All() {
+			if !op.V1() {
+				continue
+			}
+			o := d.Paths[op.Template][strings.ToLower(op.Method)]
+			target, body := exampleTarget(op.Template, o.Parameters), string(o.RequestBody.Content["application/json"].Example)
+			for _, key := range []string{"", "nobody", "other-airline", "no-customer", "demo"} {
+				s.ask(op.Method, target, key, body)
+			}
+			s.ask(op.Method, target, "demo", "{")
+			for _, other := range []string{"00000000000000000000", "QQQ"} {
+				s.ask(op.Method, placeholder.ReplaceAllString(op.Template, other), "demo", body)
+			}
 		}
 	}
 }
@@ -235,8 +257,8 @@ func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
 	s.send(t, journey()...)
 	const query = "/baggage/%s/v1.0/%s"
 	for _, tc := range []struct{ file, method, target, body string }{
-		{"bagsforflight", "GET", example(t, fault.FlightUnavailable).Target, ""},
-		{"history", "GET", example(t, fault.Unavailable).Target + "?include_bim=true", ""},
+		{"bagsforflight", "GET", fault.FlightUnavailable.Example.Target, ""},
+		{"history", "GET", fault.Unavailable.Example.Target + "?include_bim=true", ""},
 		{"bagsforpassenger", "GET", fmt.Sprintf(query, "bagsforpassenger", "pnr/ABC123/dep_flight_date/2026-03-14"), ""},
 		{"listBagsOfPlate", "GET", "/v1/bags/0724100001?fields=raw", ""},
 		{"findBags", "GET", "/v1/bags?plate=0724100001&plate=0724100002", ""},

@@ -12,10 +12,12 @@ import (
 	"bagtrail/internal/apidoc"
 )
 
-// parameter is a parameter with its example.
+// parameter is a parameter with its example, or a reference to one.
 type parameter struct {
 	Name, In string
-	Example  any // a text, or a list of texts
+	Required bool
+	Example  any    // a text, or a list of texts
+	Ref      string `json:"$ref"`
 }
 
 // exampleTarget is a path with the examples of its parameters.

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http/httptest"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,9 +25,9 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
-	"bagtrail/internal/fault"
 	"bagtrail/internal/feeds"
 	"bagtrail/internal/flightref"
+	"bagtrail/internal/operation"
 	"bagtrail/internal/preview"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/rejectstore"
@@ -111,6 +113,8 @@ type stack struct {
 	now       time.Time
 
 	operations []web.Operation // that Site routes
+	t          testing.TB
+	described  map[string]operationObject // by operation, once an answer was checked
 }
 
 // toldIndex is an index of changes in which every plate has the latest sequence.
@@ -200,7 +204,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	t.Helper()
 	library := airport.New()
 	index := memory.New()
-	s := &stack{simulator: &wtr.Simulator{}, now: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)}
+	s := &stack{t: t, simulator: &wtr.Simulator{}, now: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return s.now }
 	enrich := enricher.New(library)
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, enrich), Index: index})
@@ -280,7 +284,9 @@ func (s *stack) reject(t testing.TB, in *rejectstore.Store, judge *ingestor.Acce
 	}
 }
 
+// ask asks the service. It fails the test if an answer of /v1 is not described.
 func (s *stack) ask(method, target, key, body string) *httptest.ResponseRecorder {
+	s.t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if key != "" {
 		r.Header.Set("api_key", key)
@@ -290,7 +296,52 @@ func (s *stack) ask(method, target, key, body string) *httptest.ResponseRecorder
 	}
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
+	if id := operationAt(method, r.URL.Path); id != "" && !s.describes(id, w) {
+		s.t.Errorf("%s %s: this answer of %s is not described: %d %s", method, target, id, w.Code, w.Body)
+	}
 	return w
+}
+
+var placeholder = regexp.MustCompile("{[a-z]+}")
+
+// operationAt returns the id of the operation of /v1 at a path, or "".
+func operationAt(method, at string) (id string) {
+	for _, op := range operation.All() {
+		if there, _ := path.Match(placeholder.ReplaceAllString(op.Template, "*"), at); !there || op.Method != method || !op.V1() {
+			continue
+		}
+		if id == "" || op.Template == at { // as /v1/rejects/summary is no reject
+			id = op.ID
+		}
+	}
+	return id
+}
+
+// describes reports whether the document has the status of an operation's answer, and its problem.
+func (s *stack) describes(id string, w *httptest.ResponseRecorder) bool {
+	if s.described == nil {
+		document := httptest.NewRecorder()
+		s.ServeHTTP(document, httptest.NewRequest("GET", "/openapi.json", nil))
+		var d struct {
+			Paths map[string]map[string]operationObject
+		}
+		if err := json.Unmarshal(document.Body.Bytes(), &d); err != nil {
+			s.t.Fatal(err)
+		}
+		s.described = map[string]operationObject{}
+		for _, methods := range d.Paths {
+			for _, o := range methods {
+				s.described[o.OperationID] = o
+			}
+		}
+	}
+	response, known := s.described[id].Responses[strconv.Itoa(w.Code)]
+	if !known || w.Code < 400 {
+		return known
+	}
+	var problem struct{ Type string }
+	err := json.Unmarshal(w.Body.Bytes(), &problem)
+	return err == nil && strings.Contains(response.Description, "("+problem.Type+")")
 }
 
 // send processes messages, a minute apart.
@@ -324,10 +375,4 @@ func report() string {
 		`"Passengers":{"Names":{"Name":["MUELLER"]},"Itinerary":{"FlightSegments":{"FlightSegmentOrARNK":[{"FlightAndDate":{"AirlineCode":"LX","FlightNumber":"100","Date":"2026-03-14"}}]}}},"AgentID":"AGENT1"}}`
 	text, _ := json.Marshal(map[string]string{"Request": document})
 	return string(text)
-}
-
-// example returns the first example of the register for a code.
-func example(t testing.TB, id fault.ID) fault.Example {
-	t.Helper()
-	return id.Example
 }

@@ -133,7 +133,10 @@ const exampleStream = "event: heartbeat\nid: gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA\
 // problemsOf returns the problems that an operation of /v1 can answer with.
 func problemsOf(op operation.Operation) []*fault.Problem {
 	all := []*fault.Problem{
-		fault.InvalidRequest, fault.KeyMissingV1, fault.KeyUnknownV1, fault.ForbiddenV1, fault.RateLimitV1, fault.InternalV1, fault.UnavailableV1,
+		fault.InvalidRequest, fault.KeyMissingV1, fault.KeyUnknownV1, fault.RateLimitV1, fault.InternalV1, fault.UnavailableV1,
+	}
+	if op.Right != operation.AnyKey {
+		all = append(all, fault.ForbiddenV1)
 	}
 	if op.HasBody() {
 		all = append(all, fault.TooLargeV1, fault.WrongMediaType)
