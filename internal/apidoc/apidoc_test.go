@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
+	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +29,16 @@ type document struct {
 	OpenAPI    string
 	Info       struct{ Version string }
 	Paths      map[string]map[string]operationObject
-	Components struct{ Schemas map[string]json.RawMessage }
+	Components struct {
+		Schemas    map[string]schema
+		Parameters map[string]parameter
+	}
+}
+
+// schema is a schema, or a reference to one.
+type schema struct {
+	Ref        string `json:"$ref"`
+	Properties map[string]json.RawMessage
 }
 
 // operationObject describes an operation.
@@ -34,7 +46,10 @@ type operationObject struct {
 	OperationID string
 	Parameters  []parameter
 	RequestBody struct {
-		Content map[string]struct{ Example json.RawMessage }
+		Content map[string]struct {
+			Schema  schema
+			Example json.RawMessage
+		}
 	}
 	Responses map[string]struct {
 		Description string
@@ -105,6 +120,78 @@ func TestDocumentHoldsEveryOperationWithItsMethodAndParameters(t *testing.T) {
 	}
 	if count != len(seen) {
 		t.Errorf("%d operations are described, %d run", count, len(seen))
+	}
+}
+
+// names returns the names of the query parameters of an operation, and of the members of its JSON
+// body.
+func (d *document) names(o operationObject) (parameters, members []string) {
+	for _, p := range o.Parameters {
+		if p.Ref != "" {
+			p = d.Components.Parameters[path.Base(p.Ref)]
+		}
+		if p.In == "query" {
+			parameters = append(parameters, p.Name)
+		}
+	}
+	body := o.RequestBody.Content["application/json"].Schema
+	if body.Ref != "" {
+		body = d.Components.Schemas[path.Base(body.Ref)]
+	}
+	return parameters, slices.Collect(maps.Keys(body.Properties))
+}
+
+// unknown reports whether an answer calls a parameter or a member of the body unknown.
+func unknown(w *httptest.ResponseRecorder, parameter, pointer string) bool {
+	var problem struct {
+		Errors []struct{ Parameter, Pointer, Code string }
+	}
+	_ = json.Unmarshal(w.Body.Bytes(), &problem) // other answers have no errors
+	for _, e := range problem.Errors {
+		if e.Parameter == parameter && e.Pointer == pointer && e.Code == fault.Unknown.Name {
+			return true
+		}
+	}
+	return false
+}
+
+func TestHandlersKnowTheParametersOfTheDocumentAndNoOthers(t *testing.T) {
+	d := read(t)
+	s := newStack(t, exampleWebhooks(t))
+	parameters, members := map[string]bool{}, map[string]bool{} // of any operation
+	for _, methods := range d.Paths {
+		for _, o := range methods {
+			p, m := d.names(o)
+			for _, name := range p {
+				parameters[name] = true
+			}
+			for _, name := range m {
+				members[name] = true
+			}
+		}
+	}
+	for _, op := range operation.All() {
+		if !op.V1() {
+			continue
+		}
+		p, m := d.names(d.Paths[op.Template][strings.ToLower(op.Method)])
+		target, body := placeholder.ReplaceAllString(op.Template, "0"), ""
+		if op.HasBody() {
+			body = "{}"
+		}
+		for name := range parameters {
+			if w := s.ask(op.Method, target+"?"+name+"=%00", "demo", body); unknown(w, name, "") == slices.Contains(p, name) {
+				t.Errorf("%s, parameter %s: described %t, but %d %s", op.ID, name, slices.Contains(p, name), w.Code, w.Body)
+			}
+		}
+		for name := range members {
+			if body == "" {
+				break
+			}
+			if w := s.ask(op.Method, target, "demo", `{"`+name+`":{}}`); unknown(w, "", "/"+name) == slices.Contains(m, name) {
+				t.Errorf("%s, member %s: described %t, but %d %s", op.ID, name, slices.Contains(m, name), w.Code, w.Body)
+			}
+		}
 	}
 }
 
