@@ -9,19 +9,51 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Every example of an answer has the members and forms that the schema beside it demands.
-func TestExamplesOfAnswersMatchTheirSchemas(t *testing.T) {
-	s := newStack(t, exampleWebhooks(t))
+const at = "https://bagtrail.invalid/openapi.json"
+
+// compilerOf returns the OpenAPI document that a stack serves, and a compiler that has it at at.
+func compilerOf(t *testing.T, s *stack) (document any, compiler *jsonschema.Compiler) {
+	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.ask("GET", "/openapi.json", "", "").Body.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	const at = "https://bagtrail.invalid/openapi.json"
-	compiler := jsonschema.NewCompiler()
+	compiler = jsonschema.NewCompiler()
 	compiler.AssertFormat()
 	if err := compiler.AddResource(at, document); err != nil {
 		t.Fatal(err)
 	}
+	return document, compiler
+}
+
+func TestAJobHasIDsOrAFilter(t *testing.T) {
+	s := newStack(t)
+	_, compiler := compilerOf(t, s)
+	for action, bodies := range map[string]map[string]bool{
+		"resubmit": {`{}`: false, `{"dry_run":true}`: false, `{"state":"open","dry_run":true}`: true},
+		"dismiss":  {`{"reason":"x"}`: false, `{"reason":"x","dry_run":true}`: false, `{"reason":"x","airport":""}`: true},
+	} {
+		schema, err := compiler.Compile(at + "#/paths/~1v1~1rejects~1" + action + "/post/requestBody/content/application~1json/schema")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for body, want := range bodies {
+			value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			fits, taken := schema.Validate(value) == nil, s.ask("POST", "/v1/rejects/"+action, "demo", body).Code == 202
+			if fits != want || taken != want {
+				t.Errorf("%s %s: fits %t, taken %t", action, body, fits, taken)
+			}
+		}
+	}
+}
+
+// Every example of an answer has the members and forms that the schema beside it demands.
+func TestExamplesOfAnswersMatchTheirSchemas(t *testing.T) {
+	s := newStack(t, exampleWebhooks(t))
+	document, compiler := compilerOf(t, s)
 	compared := 0
 	// compare compares the examples of a content, which is at a pointer of the document.
 	compare := func(pointer string, content map[string]any) {

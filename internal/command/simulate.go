@@ -74,7 +74,7 @@ The last line is JSON: what was sent, and the start.`,
 	flags.Uint64Var(&sim.options.Seed, "seed", 1, "`number` on which everything random depends")
 	flags.StringVar(&sim.start, "start", "", "`time` of the first check-in (RFC 3339, or a day in UTC); by default so long ago that the last journey is over")
 	flags.IntVar(&sim.options.Bags, "bags", 1000, "how many bags are checked in")
-	flags.DurationVar(&sim.options.Interval, "interval", time.Second, "time from one check-in to the next")
+	flags.DurationVar(&sim.options.Interval, "interval", time.Second, "time from one check-in to the next; 0 is one second")
 	flags.StringVar(&sim.faults, "faults", "", "`list` of mishaps in percent: \"none\", \"all=5\", \"none,rush=5,late=1\"; by default those of an ordinary day")
 	flags.Float64Var(&sim.rate, "rate", 0, "messages a second; 0 is as fast as possible")
 	flags.StringVar(&sim.truth, "truth", "", "`file` for the expected answers about every bag, one line of JSON each")

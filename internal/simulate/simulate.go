@@ -44,7 +44,7 @@ type Message struct {
 	Text     string
 	Received time.Time // UTC, whole milliseconds
 	Plate    string    // the plate that it names; "" if it is about a container
-	Code     string    // the code with which it must be rejected, SVCPRB017; "" if it must be accepted
+	Code     string    // the code with which it must be rejected, such as SVCPRB015; "" if it must be accepted
 }
 
 // Validate returns every fault of the options.
@@ -57,7 +57,7 @@ func (o Options) Validate() error {
 		all = append(all, fmt.Errorf("start in %d: want a year from 1971 to 2199", o.Start.Year()))
 	}
 	if o.Interval < 0 {
-		all = append(all, fmt.Errorf("interval %v: want a positive one", o.Interval))
+		all = append(all, fmt.Errorf("interval %v: want 0 or more", o.Interval))
 	}
 	return errors.Join(append(all, o.Faults.validate())...)
 }
