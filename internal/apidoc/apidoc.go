@@ -23,7 +23,8 @@ import (
 )
 
 // openAPISkeleton is the OpenAPI document without its version, the responses, the security of the
-// operations of /v1, and the members that BagEvent shares with Event.
+// operations of /v1, and the members that BagEvent shares with Event, and MessageError and Warning
+// with Diagnostic.
 //
 //go:embed openapi.json
 var openAPISkeleton []byte
@@ -113,7 +114,9 @@ func decode(text []byte, to any) {
 func openAPIDocument(version string) []byte {
 	var document openAPI
 	decode(openAPISkeleton, &document)
-	document.copyEventMembers()
+	document.copyMembers("Event", "BagEvent", "event_code", "event_desc", "local_date_time", "utc_date_time")
+	document.copyMembers("Diagnostic", "MessageError", "code", "description")
+	document.copyMembers("Diagnostic", "Warning", "code", "description")
 	document.Info["version"] = version
 	for _, op := range operation.All() {
 		described := document.Paths[op.Template][strings.ToLower(op.Method)]

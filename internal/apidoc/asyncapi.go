@@ -6,8 +6,8 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// asyncAPISkeleton is the AsyncAPI document without its version, and without the schema Plate, which
-// asyncAPIDocument copies from openapi.json.
+// asyncAPISkeleton is the AsyncAPI document without its version, and without the schemas Plate and
+// Diagnostic, which asyncAPIDocument copies from openapi.json.
 //
 //go:embed asyncapi.json
 var asyncAPISkeleton []byte
@@ -20,6 +20,8 @@ func asyncAPIDocument(version string) []byte {
 	decode(openAPISkeleton, &openapi)
 	document["info"].(object)["version"] = version
 	schemas := func(of object) object { return of["components"].(object)["schemas"].(object) }
-	schemas(document)["Plate"] = schemas(openapi)["Plate"]
+	for _, shared := range []string{"Plate", "Diagnostic"} {
+		schemas(document)[shared] = schemas(openapi)[shared]
+	}
 	return strictjson.Encode(document)
 }

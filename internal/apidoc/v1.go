@@ -60,17 +60,17 @@ var answersV1 = map[string]answerV1{
 // ofWebhook are the problems of operations on one webhook.
 var ofWebhook = []*fault.Problem{fault.NotFoundV1, fault.NotConfigured}
 
-// copyEventMembers copies the members of the event of a history to the event of /v1, except the members
-// that /v1 has in another form.
-func (d *openAPI) copyEventMembers() {
+// copyMembers copies the members of a schema to another one, except members that it has in another
+// form or not at all.
+func (d *openAPI) copyMembers(from, to string, except ...string) {
 	schemas := d.Components["schemas"].(object)
-	event, bagEvent := schemas["Event"].(object), schemas["BagEvent"].(object)
-	members := maps.Clone(event["properties"].(object))
-	for _, other := range []string{"event_code", "event_desc", "local_date_time", "utc_date_time"} {
+	target := schemas[to].(object)
+	members := maps.Clone(schemas[from].(object)["properties"].(object))
+	for _, other := range except {
 		delete(members, other)
 	}
-	maps.Copy(members, bagEvent["properties"].(object))
-	bagEvent["properties"] = members
+	maps.Copy(members, target["properties"].(object))
+	target["properties"] = members
 }
 
 // responsesV1 returns the responses of an operation of /v1, by status.
