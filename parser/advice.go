@@ -240,7 +240,7 @@ func adviseCapitals(d Diagnostic, airport string, ref Reference) Advice {
 	case WrongStatus:
 		sound = ref.KnownStatus(airport, value)
 	case WrongWeight:
-		sound = len(value) == 1 && strings.Contains("KLP", value)
+		sound = d.Expected == expectedUnit && len(value) == 1 && strings.Contains("KLP", value)
 	}
 	if !sound || value == d.Value {
 		return Advice{}

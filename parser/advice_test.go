@@ -62,11 +62,14 @@ func TestAdvice(t *testing.T) {
 		{strings.Replace(bsm(), "1LZRH", "1LZRG", 1), "ZRH", ""},
 		{bsm(".W/k/1/20"), "K", "capital"},
 		{bsm(".W/Q/1/20"), "", ""},
+		{bsm(".W/K/l/20"), "", ""},
+		{bsm(".W/K/2/k"), "", ""},
 		{bpm(".B/off/0724123456001"), "OFF", "capital"},
 
 		{bsm(".N/07241234560001"), ".N/0724123456001", "check digit"}, // 724123456 is 7 × 103446208
 		{bpm(".B/OFF/07241234571001"), ".B/OFF/0724123457001", "check digit"},
 		{bsm(".N/07241234564001"), "", "check digit"},
+		{bsm(".N/07241234560000"), "", "check digit"}, // of no bag
 		{bpm(".B/OFF/0724/123456001"), "", ""},
 		{bpm(".B/OFF/00/16986470001111"), "", ""}, // one digit less would not mend it
 		{bsm(".N/0/07241234560001"), "", ""},
@@ -90,7 +93,11 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// checkAdvice asserts that each suggestion mends its fault, in the place that the fault names.
+// hiding are the codes of faults that may hide others, which are seen once these are mended.
+var hiding = []parser.Code{parser.MissingIdentifier, parser.IrregularityLength, parser.WrongWeight}
+
+// checkAdvice asserts that each suggestion mends its fault, in the place that the fault names, and
+// makes no other.
 func checkAdvice(t *testing.T, text string, m *parser.Message, ref parser.Reference) {
 	t.Helper()
 	for _, d := range slices.Concat(m.Errors, m.Warnings) {
@@ -107,6 +114,9 @@ func checkAdvice(t *testing.T, text string, m *parser.Message, ref parser.Refere
 			if left.Code == d.Code && left.Line == d.Line && left.Column == d.Column {
 				t.Errorf("%q for %+v leads to %+v", suggestion, d, left)
 			}
+		}
+		if !slices.Contains(hiding, d.Code) && len(mended.Errors)+len(mended.Warnings) >= len(m.Errors)+len(m.Warnings) {
+			t.Errorf("%q for %+v leads to %+v %+v", suggestion, d, mended.Errors, mended.Warnings)
 		}
 	}
 }

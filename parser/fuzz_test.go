@@ -19,6 +19,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(".ZRHXXLX201200\n./ 201200\n. 201200\n" + bpm())
 	f.Add(".PEKKMCA HB/301623 A\n.HKGODCI\t061625/AMAMQ\n.ZRHXXLX/201200\n" + bsm())
 	f.Add("QU ZRHKMLX\n.ZRHXXLX 201200\n \x01.LONXXBA\t210759 \n" + bsm())
+	f.Add(bsm(".W/k/1/20", ".W/K/l/20", ".W/K/2/k", ".N/07241234560000"))
 	for _, definition := range parser.Codes() {
 		f.Add(strings.Replace(definition.Example, "^", "", 1))
 	}

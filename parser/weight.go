@@ -1,5 +1,7 @@
 package parser
 
+const expectedUnit = "K, L or P"
+
 // readWeight reads .W: unit, checked bags, checked weight. Each .W is checked, with at most one
 // warning. The first .W of a group counts, without its bad values.
 func (m *Message) readWeight(e line) {
@@ -16,7 +18,7 @@ func (m *Message) readWeight(e line) {
 	}
 	switch {
 	case w.Unit == "":
-		m.warn(WrongWeight, e, atUnit, unit, "K, L or P")
+		m.warn(WrongWeight, e, atUnit, unit, expectedUnit)
 	case w.Pieces < 0:
 		m.warn(WrongWeight, e, atPieces, pieces, "a number of checked bags, 1-3 digits")
 	case weighed && w.Checked < 0:
