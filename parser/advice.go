@@ -20,7 +20,7 @@ const (
 	hintUTF16      = "The text is UTF-16: send it as ASCII or UTF-8."
 	hintJSON       = `This is JSON, not the text of a message: send the text alone. A Kafka record {"bim_message": "…"} needs the header content-type: application/json.`
 	hintEscapes    = `Line ends are written as the characters \n: send CR LF or LF.`
-	hintTwo        = "There is text after the message: send each message by itself. The commands validate and replay split a capture with --split."
+	hintTwo        = "There is more than one message, or text before or after it: send each message by itself. The commands validate and replay split a capture with --split."
 	hintDate       = "A date has two digits for the day and three letters for the month, and no year: 05MAR."
 	hintCheckDigit = "There are eleven digits of licence plate: leave out the check digit at their end."
 )
@@ -40,7 +40,7 @@ func (m *Message) Advise(d Diagnostic, text string, ref Reference) Advice {
 			return adviseMissing(d, text)
 		}
 	case MissingEnd:
-		if line := findLine(text, func(s string) bool { return isEnd(strings.ToUpper(s), m.Identifier) }); line > 0 {
+		if line := findLine(text, func(s string) bool { return s != strings.ToUpper(s) && isEnd(strings.ToUpper(s), m.Identifier) }); line > 0 {
 			return Advice{Hint: hintCapitals}
 		}
 	case WrongVersionAirport, WrongFlightAirport:
@@ -158,7 +158,7 @@ func adviseDate(value string) Advice {
 		}
 	}
 	if len(words) == 1 && digits == 1 && len(value) == len("20260305") && value[0] == '2' {
-		words = []string{value[:4], value[4:6], value[6:]}
+		words, digits = []string{value[:4], value[4:6], value[6:]}, 3
 	}
 	candidate := ""
 	if len(words) >= 2 {

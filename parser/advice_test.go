@@ -27,12 +27,14 @@ func TestAdvice(t *testing.T) {
 		{`BSM\n.V/1LZRH\nENDBSM`, "", `characters \n`},
 		{bsm() + bpm(), "", "--split"},
 		{bsm() + "QU ZRHKMLX\n" + bsm(), "", "--split"},
+		{".R/1\n" + bsm(), "", "text before"},
 		{"BUM\n.V/1LZRH\n", "", ""},
 		{"", "", ""},
 		{"lorem", "", ""},
 		{"BSM\r\n.V/1LZRH\r\n.f/LX14/12MAR/JFK\r\n.N/0724123456001\r\nENDBSM", "", "Line 3"},
 		{"BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.b/OFF/0724123456001\n", "", "Line 4"},
 		{strings.Replace(bsm(), "ENDBSM", "endbsm", 1), "", "capital"},
+		{"ENDBSM\n" + strings.Replace(bsm(), "ENDBSM\n", "", 1), "", ""},
 		{"BSM\n.V/1LZRH\n.N/0724123456001\nENDBSM", "", ""},
 
 		{bsm(".I/LX14/2026-03-05/JFK"), "05MAR", date},
@@ -42,6 +44,7 @@ func TestAdvice(t *testing.T) {
 		{bsm(".I/LX14/MAR05/JFK"), "05MAR", date},
 		{bsm(".I/LX1/5MARCH/JFK"), "05MAR", date},
 		{bsm(".I/LX14/05032026/JFK"), "", date}, // or is it 3 May?
+		{bsm(".I/LX14/20032026/JFK"), "", date},
 		{bsm(".I/LX14/05.03.2026/JFK"), "", date},
 		{bsm(".I/LX14/2026-13-05/JFK"), "", date},
 		{bsm(".I/LX14/31FEB/JFK"), "", ""},
