@@ -3,6 +3,7 @@ package parser
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // readPassenger reads .P: an optional count glued to the surname, then the given name with the
@@ -55,7 +56,7 @@ func endsWithName(s string) bool {
 func hasTwoLetters(s string) bool {
 	found := 0
 	for _, r := range s {
-		if unicode.IsLetter(r) {
+		if unicode.IsLetter(r) || r == utf8.RuneError { // a byte that is not UTF-8 counts as a letter
 			found++
 		}
 		if found == 2 {
