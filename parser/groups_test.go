@@ -158,6 +158,6 @@ func TestReuseLeavesNothingBehind(t *testing.T) {
 
 // snapshot writes down all that a message says.
 func snapshot(m *parser.Message) string {
-	return fmt.Sprintf("%q %q %v %v %+v %+v %v %+v %+v %+v", m.Origin, m.Identifier, m.Kind, m.Change, m.Version, m.Processing, m.Screening,
-		m.Groups, m.Errors, m.Warnings)
+	return fmt.Sprintf("%q %q %v %v %+v %+v %v %+v %+v %+v %q", m.Origin, m.Identifier, m.Kind, m.Change, m.Version, m.Processing, m.Screening,
+		m.Groups, m.Errors, m.Warnings, m.Canonical())
 }
