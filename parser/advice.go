@@ -123,8 +123,8 @@ func adviseAirport(value string, ref Reference) Advice {
 	return Advice{Suggestion: near}
 }
 
-// neighbours yields texts at an edit distance of 1 from code, all that have three letters among
-// them.
+// neighbours yields texts of three bytes, among them all of three capitals at an edit distance of 1
+// from code, and code itself if it has three.
 func neighbours(code string) iter.Seq[string] {
 	const length = 3
 	return func(yield func(string) bool) {

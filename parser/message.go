@@ -90,7 +90,7 @@ const (
 type Weight struct {
 	Unit    string // K kilograms, L pounds, P pieces only
 	Pieces  int    // checked bags
-	Checked int    // checked weight of all bags of the passenger, in Unit, which is K or L
+	Checked int    // checked weight of all bags of the passenger, in Unit; -1 unless that is K or L
 }
 
 // Details are the elements that describe the passenger and the bags of a group.
@@ -130,8 +130,8 @@ type Head struct {
 }
 
 // Message is a parsed message. Its zero value is ready for Parse. Parse reuses its memory, so its
-// slices, and those of a copy, are valid until the next Parse. Its strings are substrings of the
-// parsed text, or constants, and remain valid.
+// slices, and those of a copy, are valid until the next Parse. Its strings remain valid: they are
+// constants, or substrings of the parsed text or of its copy without control characters.
 type Message struct {
 	Head
 	Identifier string  // "BSM", "BUM", …; "" if none was found

@@ -39,7 +39,7 @@ type outline struct {
 
 	pairs bool     // every line end is CR LF
 	tidy  int      // up to this offset no line is blank, and none has anything to trim
-	marks []uint32 // the offsets of the marks, then the length of the text, once more than maxFields
+	marks []uint32 // the offsets of the marks, then the length of the text, maxFields+1 times
 }
 
 // scan finds the lines of text and sorts them.
@@ -73,9 +73,9 @@ func (o *outline) scan(text string) {
 // isMark has 1 for each mark: a character that ends a line or a field, or is stripped.
 var isMark = &[256]uint8{0: 1, 1: 1, 2: 1, 3: 1, '\n': 1, '\r': 1, '/': 1}
 
-// mark finds the marks of the text. It writes every offset behind the marks so far, where the next
-// one takes its place unless it is that of a mark. To write those of marks alone would take twice
-// the time, since a processor cannot foresee where the next mark is.
+// mark finds the marks of the text. It stores each offset at marks[n], and n moves on only past a
+// mark, so the next offset overwrites that of any other byte. To write those of marks alone would
+// take twice the time, since a processor cannot foresee where the next mark is.
 func (o *outline) mark() []uint32 {
 	text, isMark := o.text, isMark
 	size := len(text) + maxFields + 1

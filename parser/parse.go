@@ -24,7 +24,7 @@ type scratch struct {
 
 	seen     letters // elements of the message so far
 	own      letters // elements of the open group so far
-	sinceTag letters // elements behind the latest tag of the open group
+	sinceTag letters // elements since the latest tag, that tag included
 	tagged   bool    // the open group has a tag
 
 	firstLoading int  // the group with the first .U before any tag; -1: there is none
