@@ -39,9 +39,9 @@ func (m *Message) readOnward(e line) {
 	}
 }
 
-// judgeFlight reads a flight element into flight: flight, date, airport, class of travel. If the
-// element is faulty, flight is absent. An unknown airport of three capitals is an error in .F; in
-// .I and .O it is a warning, and kept.
+// judgeFlight reads a flight element into flight: flight, date, airport. If the element is faulty,
+// flight is absent. An unknown airport of three capitals is an error in .F; in .I and .O it is a
+// warning, and kept.
 func (m *Message) judgeFlight(e line, flight *Flight) {
 	*flight = Flight{}
 	if len(e.text) < shortestFlight {
@@ -70,7 +70,7 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 		}
 	}
 	if sound {
-		flight.Airline, flight.Number, flight.Date, flight.Airport, flight.Class = airline, digits, day, airport, capital(m.field(e, 4))
+		flight.Airline, flight.Number, flight.Date, flight.Airport = airline, digits, day, airport
 	}
 }
 

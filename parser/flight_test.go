@@ -23,7 +23,7 @@ func TestFlight(t *testing.T) {
 	for element, want := range map[string]parser.Flight{
 		".F/LX1/12MAR/LHR":      {Airline: "LX", Number: "1", Date: date(12, 3), Airport: "LHR"},
 		".F/LX1/12MAR/LHR/":     {Airline: "LX", Number: "1", Date: date(12, 3), Airport: "LHR"},
-		".F/BA117/03OCT/SEL/J":  {Airline: "BA", Number: "117", Date: date(3, 10), Airport: "SEL", Class: "J"},
+		".F/BA117/03OCT/SEL/J":  {Airline: "BA", Number: "117", Date: date(3, 10), Airport: "SEL"},
 		".F/BA0117/03OCT/SEL":   {Airline: "BA", Number: "117", Date: date(3, 10), Airport: "SEL"},
 		".F/BA0117A/03OCT/SEL":  {Airline: "BA", Number: "117A", Date: date(3, 10), Airport: "SEL"},
 		".F/BA0000/03OCT/SEL":   {Airline: "BA", Number: "0", Date: date(3, 10), Airport: "SEL"},
@@ -36,7 +36,7 @@ func TestFlight(t *testing.T) {
 		".F/12A3/12MAR/LHR":     {Airline: "12A", Number: "3", Date: date(12, 3), Airport: "LHR"},
 		".F/LX14/14Feb/LHR/f":   {Airline: "LX", Number: "14", Date: date(14, 2), Airport: "LHR"},
 		".F/LX14/29FEB/LHR/FF":  {Airline: "LX", Number: "14", Date: date(29, 2), Airport: "LHR"},
-		".F/LX14/31dec/LHR/ C ": {Airline: "LX", Number: "14", Date: date(31, 12), Airport: "LHR", Class: "C"},
+		".F/LX14/31dec/LHR/ C ": {Airline: "LX", Number: "14", Date: date(31, 12), Airport: "LHR"},
 	} {
 		m := parse(t, withFlight(element))
 		equal(t, element, m.Groups[0].Outbound, want)
@@ -135,9 +135,9 @@ func TestFlightDateIsADayThatSomeYearHas(t *testing.T) {
 func TestFlightsOfItinerary(t *testing.T) {
 	m := parse(t, bsm(".I/OS4064/28JAN/FLR/M", ".O/BD4064/28JAN/FLR/M", ".O/BD7/29JAN/BOS"))
 	g := m.Groups[0]
-	equal(t, "inbound", g.Inbound, parser.Flight{Airline: "OS", Number: "4064", Date: date(28, 1), Airport: "FLR", Class: "M"})
+	equal(t, "inbound", g.Inbound, parser.Flight{Airline: "OS", Number: "4064", Date: date(28, 1), Airport: "FLR"})
 	equal(t, "onward", g.Onward, []parser.Flight{
-		{Airline: "BD", Number: "4064", Date: date(28, 1), Airport: "FLR", Class: "M"},
+		{Airline: "BD", Number: "4064", Date: date(28, 1), Airport: "FLR"},
 		{Airline: "BD", Number: "7", Date: date(29, 1), Airport: "BOS"},
 	})
 	equal(t, "presence", g.Inbound.Present(), true)

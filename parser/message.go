@@ -28,7 +28,6 @@ type Flight struct {
 	Number  string // digits without leading zeros, at least one, and the suffix: "117", "117A"
 	Date    Date   // local departure date of the flight
 	Airport string // destination for .F, .O and .U; origin for .I
-	Class   string // class of travel of the bag, one capital, or ""
 }
 
 // Present reports whether the element was in the message and valid.
@@ -43,10 +42,8 @@ type Tags struct {
 
 // Version is the .V element. Its members are empty if the field is absent or faulty.
 type Version struct {
-	Source    byte   // L local, T transfer, X terminating, R remote
-	Airport   string // the airport that the message is about
-	Part      string // "PART1", or ""
-	Reference string // message reference, or ""
+	Source  byte   // L local, T transfer, X terminating, R remote
+	Airport string // the airport that the message is about
 }
 
 // Processing is the .J element. Its members are empty if the field is absent or faulty.

@@ -12,8 +12,7 @@ func (m *Message) readVersion(e line) {
 	}
 }
 
-// judgeVersion reads a .V element: version digit, source indicator and airport glued together, then
-// the part and the message reference.
+// judgeVersion reads a .V element: version digit, source indicator and airport glued together.
 func (m *Message) judgeVersion(e line, v *Version) {
 	if len(e.text) < shortestVersion {
 		m.fail(ShortVersion, e, 0, e.text, "at least 8 characters, as in .V/1LZRH")
@@ -39,7 +38,6 @@ func (m *Message) judgeVersion(e line, v *Version) {
 	} else {
 		m.fail(WrongVersionAirport, e, at, airport, "a known airport, three capitals")
 	}
-	v.Part, v.Reference = m.field(e, 2), m.field(e, 3)
 }
 
 // cutAfter cuts s after its first n bytes, or at its end if it is shorter.

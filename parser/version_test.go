@@ -14,8 +14,8 @@ func TestVersion(t *testing.T) {
 		".V/1LZRH":                      {Source: 'L', Airport: "ZRH"},
 		".V/1TORD/":                     {Source: 'T', Airport: "ORD"},
 		".V/1XLHR///":                   {Source: 'X', Airport: "LHR"},
-		".V/1RIST/PART2":                {Source: 'R', Airport: "IST", Part: "PART2"},
-		".V/1LZRH/ PART1 / 654321 /A/9": {Source: 'L', Airport: "ZRH", Part: "PART1", Reference: "654321"},
+		".V/1RIST/PART2":                {Source: 'R', Airport: "IST"},
+		".V/1LZRH/ PART1 / 654321 /A/9": {Source: 'L', Airport: "ZRH"},
 	} {
 		m := parse(t, withVersion(element))
 		equal(t, element, m.Version, want)
@@ -49,7 +49,7 @@ func TestVersionFaults(t *testing.T) {
 
 func TestVersionFirstCountsWhereverItStands(t *testing.T) {
 	m := parse(t, "BSM\n.N/0724123456001\n.F/LX14/12MAR/JFK\n.V/1TGVA/PART1\n.V/1LZRH\nENDBSM")
-	equal(t, "version", m.Version, parser.Version{Source: 'T', Airport: "GVA", Part: "PART1"})
+	equal(t, "version", m.Version, parser.Version{Source: 'T', Airport: "GVA"})
 }
 
 // The reject of a text that is not one message of a known kind is for the airport that it names.
@@ -75,5 +75,5 @@ func TestVersionIsReadThoughTheTextIsNotOneMessage(t *testing.T) {
 
 func TestVersionWithoutItsFaultyFields(t *testing.T) {
 	m := parse(t, withVersion(".V/{013:2}T{015:QQQ}/PART1/77"))
-	equal(t, "version", m.Version, parser.Version{Source: 'T', Part: "PART1", Reference: "77"})
+	equal(t, "version", m.Version, parser.Version{Source: 'T'})
 }
