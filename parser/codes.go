@@ -52,14 +52,9 @@ func (c Code) Definition() (Definition, bool) {
 	return Definition{}, false
 }
 
-// Phase is a phase of rules §1: 'A' ends at its first fault, 'B' and 'C' collect all faults.
-type Phase byte
-
 // Definition is the definition of a code.
 type Definition struct {
 	Code    Code
-	Phase   Phase
-	Kind    Kind // the kind of message that the code is about; None if it is about all
 	Warning bool // the fault is a warning, which never rejects a message
 	Text    string
 	Example string // a message with this one fault, at the place of ^; "" if the code is never given
@@ -70,58 +65,58 @@ type Definition struct {
 func Codes() []Definition { return slices.Clone(definitions[:]) }
 
 var definitions = [...]Definition{
-	{MissingText, 'A', None, false, "Raw message missing",
+	{MissingText, false, "Raw message missing",
 		"^"},
-	{MissingIdentifier, 'A', None, false, "No message identifier",
+	{MissingIdentifier, false, "No message identifier",
 		"^.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
-	{MissingVersion, 'B', BPM, false, "Processed message has no .V element",
+	{MissingVersion, false, "Processed message has no .V element",
 		"^BPM\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBPM"},
-	{MissingLoadingFlight, 'B', BPM, false, "No .F element, although .U holds a stowage device or an aircraft compartment",
+	{MissingLoadingFlight, false, "No .F element, although .U holds a stowage device or an aircraft compartment",
 		"BPM\n.V/1LZRH\n^.U/AKE12345LX\n.N/0724123456001\nENDBPM"},
-	{MissingTag, 'B', None, false, "No .N element",
+	{MissingTag, false, "No .N element",
 		"^BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\nENDBSM"},
-	{MissingTags, 'B', BPM, false, "No .N or .B element, and the message does not position a container",
+	{MissingTags, false, "No .N or .B element, and the message does not position a container",
 		"^BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\nENDBPM"},
-	{MissingIrregularity, 'B', BPM, false, "No .B element",
+	{MissingIrregularity, false, "No .B element",
 		"BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n^.B/\nENDBPM"},
-	{MissingTagsAlias, 'B', BPM, false, "No .N or .B element, and the message does not position a container",
+	{MissingTagsAlias, false, "No .N or .B element, and the message does not position a container",
 		""},
-	{WrongIdentifier, 'A', None, false, "Incorrect message identifier",
+	{WrongIdentifier, false, "Incorrect message identifier",
 		"^BUM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBUM"},
-	{ShortVersion, 'C', None, false, ".V is shorter than 8 characters",
+	{ShortVersion, false, ".V is shorter than 8 characters",
 		"BSM\n^.V/1ZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
-	{WrongVersion, 'C', None, false, "Incorrect version number",
+	{WrongVersion, false, "Incorrect version number",
 		"BSM\n.V/^2LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
-	{WrongSource, 'C', None, false, "Incorrect baggage source indicator",
+	{WrongSource, false, "Incorrect baggage source indicator",
 		"BSM\n.V/1^KZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
-	{WrongVersionAirport, 'C', None, false, "Invalid airport code in .V",
+	{WrongVersionAirport, false, "Invalid airport code in .V",
 		"BSM\n.V/1L^ZRHX\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
-	{TagLength, 'C', None, false, ".N is not 16 characters",
+	{TagLength, false, ".N is not 16 characters",
 		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n^.N/0724123456\nENDBSM"},
-	{WrongTag, 'C', None, false, "Invalid tag number",
+	{WrongTag, false, "Invalid tag number",
 		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/^0724123456000\nENDBSM"},
-	{IrregularityLength, 'C', BPM, false, ".B is not 20 characters",
+	{IrregularityLength, false, ".B is not 20 characters",
 		"BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n^.B/OFF/07/24123456001\nENDBPM"},
-	{WrongIrregularity, 'C', BPM, false, "Invalid tag number",
+	{WrongIrregularity, false, "Invalid tag number",
 		"BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.B/OFF/^0724999999002\nENDBPM"},
-	{ShortFlight, 'C', None, false, "Flight element is shorter than 16 characters",
+	{ShortFlight, false, "Flight element is shorter than 16 characters",
 		"BSM\n.V/1LZRH\n^.F/LX14/JFK\n.N/0724123456001\nENDBSM"},
-	{WrongFlight, 'C', None, false, "Invalid flight number in the flight element",
+	{WrongFlight, false, "Invalid flight number in the flight element",
 		"BSM\n.V/1LZRH\n.F/^LX12345/12MAR/JFK\n.N/0724123456001\nENDBSM"},
-	{WrongFlightDate, 'C', None, false, "Invalid date in the flight element",
+	{WrongFlightDate, false, "Invalid date in the flight element",
 		"BSM\n.V/1LZRH\n.F/LX14/^31FEB/JFK\n.N/0724123456001\nENDBSM"},
-	{WrongFlightAirport, 'C', None, false, "Invalid airport code in the flight element",
+	{WrongFlightAirport, false, "Invalid airport code in the flight element",
 		"BSM\n.V/1LZRH\n.F/LX14/12MAR/^JF\n.N/0724123456001\nENDBSM"},
-	{WrongFlightAirport, 'C', None, true, "Invalid airport code in the flight element",
+	{WrongFlightAirport, true, "Invalid airport code in the flight element",
 		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.I/LX712/12MAR/^QQQ\n.N/0724123456001\nENDBSM"},
-	{WrongWeight, 'C', None, true, ".W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight",
+	{WrongWeight, true, ".W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight",
 		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.N/0724123456001\n.W/K/^A/20\nENDBSM"},
-	{WrongStatus, 'C', BPM, false, ".B not IATA compliant for baggage status code at the airport given in .V",
+	{WrongStatus, false, ".B not IATA compliant for baggage status code at the airport given in .V",
 		"BPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.B/^QQQ/0724123456001\nENDBPM"},
-	{MissingSourceVersion, 'B', BSM, false, "Source message has no .V element",
+	{MissingSourceVersion, false, "Source message has no .V element",
 		"^BSM\n.F/LX14/12MAR/JFK\n.N/0724123456001\nENDBSM"},
-	{MissingEnd, 'B', BSM, false, "Source message has no end-of-message identifier",
+	{MissingEnd, false, "Source message has no end-of-message identifier",
 		"BSM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n^.N/0724123456001"},
-	{MissingFlight, 'B', BSM, false, "Source message has no .F element",
+	{MissingFlight, false, "Source message has no .F element",
 		"^BSM\n.V/1LZRH\n.N/0724123456001\nENDBSM"},
 }

@@ -45,12 +45,6 @@ func TestCodeExamplesGiveTheirCodeAlone(t *testing.T) {
 			equal(t, "code", found[0].Code, d.Code)
 			equal(t, "place", fmt.Sprint(found[0].Line, ":", found[0].Column), fmt.Sprint(line, ":", column))
 			equal(t, "accepted", m.Accepted(), d.Warning)
-			if d.Kind != parser.None {
-				equal(t, "kind", m.Kind, d.Kind)
-			}
-			if d.Phase == 'A' {
-				equal(t, "groups in phase A", len(m.Groups), 0)
-			}
 		})
 	}
 }
