@@ -10,11 +10,6 @@ import (
 
 func date(day, month uint8) parser.Date { return parser.Date{Day: day, Month: month} }
 
-func TestDateIsZeroWhereAbsent(t *testing.T) {
-	equal(t, "absent", parse(t, bpm(".U///////AA1714")).Groups[0].Loading.Connection.Date.IsZero(), true)
-	equal(t, "there", parse(t, bpm()).Groups[0].Outbound.Date.IsZero(), false)
-}
-
 func withFlight(element string) string {
 	return strings.Replace(bsm(), ".F/LX14/12MAR/JFK/Y", element, 1)
 }

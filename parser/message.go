@@ -18,9 +18,6 @@ type Date struct {
 	Month uint8 // 1-12
 }
 
-// IsZero reports whether the date is absent.
-func (d Date) IsZero() bool { return d == Date{} }
-
 // Flight is one flight element (.F .I .O), or the connection of a .U element.
 // A Flight without airline is absent.
 type Flight struct {

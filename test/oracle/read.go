@@ -97,7 +97,7 @@ func (o *Oracle) read(in Input) *message {
 	// The reference for missing years is the received time; for dates other than the read date it
 	// is the resolved read date.
 	reference := dayOf(in.Received.UTC())
-	if j := m.Processing; !j.Date.IsZero() {
+	if j := m.Processing; j.Date != (parser.Date{}) {
 		reference = nearest(j.Date, reference)
 		if j.HasTime {
 			m.hasRead = m.Kind.IsProcessing()
@@ -267,7 +267,7 @@ func isPositioning(it *item) bool { return isBPM(it) && len(it.plates) == 0 }
 // dated adds the year to a flight element.
 func dated(f parser.Flight, reference int) flight {
 	d := flight{airline: f.Airline, number: f.Number, airport: f.Airport}
-	if f.Present() && !f.Date.IsZero() {
+	if f.Present() && f.Date != (parser.Date{}) {
 		d.dated = true
 		d.day = nearest(f.Date, reference)
 	}
