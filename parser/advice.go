@@ -83,7 +83,7 @@ func adviseMissing(d Diagnostic, text string) Advice {
 		elements = ".N.B"
 	}
 	number := findLine(text, func(s string) bool {
-		return len(s) > 1 && s[1] >= 'a' && isElement(strings.ToUpper(s)) && strings.Contains(elements, strings.ToUpper(s[:2]))
+		return len(s) > 1 && s[1] >= 'a' && IsElement(strings.ToUpper(s)) && strings.Contains(elements, strings.ToUpper(s[:2]))
 	})
 	if number == 0 {
 		return Advice{}

@@ -102,7 +102,7 @@ func (o *outline) add(l span) {
 		}
 		s = o.text[l.from:l.to]
 	}
-	if isElement(s) {
+	if IsElement(s) {
 		if s[1] == 'V' && !o.present.has('V') {
 			o.version = l
 		}
@@ -185,8 +185,8 @@ func (o *outline) origin() (found string) {
 
 func lineEnd(c byte) bool { return c == '\n' || c == '\r' }
 
-// isElement reports whether a line is an element: a point, a capital, and a slash or nothing.
-func isElement(s string) bool {
+// IsElement reports whether a line is an element: a point, a capital, and a slash or nothing.
+func IsElement(s string) bool {
 	return len(s) > 1 && s[0] == '.' && isCapital(s[1]) && (len(s) == 2 || s[2] == '/')
 }
 

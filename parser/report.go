@@ -21,7 +21,7 @@ func (m *Message) warn(code Code, l line, offset int, value, expected string) {
 
 func diagnosticOf(code Code, l line, offset int, value, expected string) Diagnostic {
 	element := ""
-	if isElement(l.text) {
+	if IsElement(l.text) {
 		element = l.text[:len(".F")]
 	}
 	return Diagnostic{Code: code, Line: l.at, Column: l.at + offset, Element: element, Value: value, Expected: expected}

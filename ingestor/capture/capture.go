@@ -56,7 +56,7 @@ func (r *Reader) Next() (Message, error) {
 			switch {
 			case ends(bare, own):
 				return Message{string(r.text), start}, nil
-			case isElement(bare):
+			case parser.IsElement(string(bare)):
 				elements = true
 			case own == "" && !elements && parser.IsThreeCapitals(string(bare)):
 				own = string(bare)
@@ -114,10 +114,6 @@ func trim(line []byte) []byte {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-func isElement(line []byte) bool {
-	return len(line) >= 2 && line[0] == '.' && isCapital(line[1]) && (len(line) == 2 || line[2] == '/')
-}
-
 // ends reports whether a line is an end line: of a known identifier, or of the message's own.
 func ends(line []byte, own string) bool {
 	rest, ok := bytes.CutPrefix(line, []byte("END"))
@@ -129,5 +125,3 @@ func ends(line []byte, own string) bool {
 	}
 	return len(rest) > 0 && string(rest) == own || parser.KnownIdentifier(string(rest))
 }
-
-func isCapital(b byte) bool { return b >= 'A' && b <= 'Z' }
