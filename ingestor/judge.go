@@ -51,7 +51,8 @@ func (j *Judge) Judge(env Envelope) Outcome {
 		outcome.Verdict, outcome.Errors = Rejected, faults
 		return outcome
 	}
-	if faults := overLimits(m, text); faults != nil {
+	filing, faults := j.filing(m, text, env.Received)
+	if faults != nil {
 		outcome.Verdict, outcome.Errors = Rejected, faults
 		return outcome
 	}
@@ -59,7 +60,7 @@ func (j *Judge) Judge(env Envelope) Outcome {
 		outcome.Verdict = Unauthorised
 		return outcome
 	}
-	outcome.Filing = j.filer.Filing(m, text, env.Received)
+	outcome.Filing = filing
 	outcome.Filing.Position = env.Position
 	if at, said := j.filer.Happened(m, env.Received); said {
 		outcome.Happened = at

@@ -86,6 +86,17 @@ func onwardGroups(flights, groups, each int) string {
 	return text + all.String() + "ENDBSM\r\n"
 }
 
+// positioning is a text that positions so many containers, of a length if it needs no more.
+func positioning(containers, length int) string {
+	var text strings.Builder
+	text.WriteString("BPM\r\n.V/1LZRH\r\n.U/AKE1\r\n")
+	for i := range containers {
+		fmt.Fprintf(&text, ".F/LX%04d/12MAR/JFK\r\n", 1+i)
+	}
+	text.WriteString("ENDBPM\r\n")
+	return text.String() + strings.Repeat(" ", max(0, length-text.Len()))
+}
+
 // padded makes a text so long.
 func padded(text string, length int) string {
 	return strings.Replace(text, "ENDBSM", strings.Repeat(" ", length-len(text))+"ENDBSM", 1)
@@ -127,6 +138,9 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 		{"a full run on 100 flights", envelope(bags(1, 999, onward(99))), "SVCSRV003"},
 		{"two groups on 100 flights", envelope(onwardGroups(99, 2, 488)), ""},
 		{"two larger groups on 100 flights", envelope(onwardGroups(99, 2, 490)), "SVCSRV003"},
+		{"64 containers on 64 KiB", envelope(positioning(64, ingestor.MaxMessage)), ""},
+		{"65 containers on 64 KiB", envelope(positioning(65, ingestor.MaxMessage)), "SVCSRV003"},
+		{"one container a thousand times", envelope(strings.Replace(positioning(1, 0), ".F/LX0001", strings.Repeat(".F/LX0001/12MAR/JFK\r\n", 999)+".F/LX0001", 1)), ""},
 		{"document", document(`{"bim_message":` + string(text) + `}`), ""},
 		{"document with other members", document(`{"a":[1,{"bim_message":2}],"bim_message":` + string(text) + `,"b":null}`), ""},
 		{"document with an escaped name", document(`{"\u0062im_message":` + string(text) + `}`), ""},

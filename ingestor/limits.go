@@ -2,32 +2,50 @@ package ingestor
 
 import (
 	"fmt"
+	"time"
 
+	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
 	"bagtrail/parser"
 )
 
 // Limits of what the index stores for one message (rules §1). A text of 64 KiB can name millions of
 // bags in ranges of 999. The index stores the text with every bag, and every bag with every flight.
+// It stores the text of a container positioning with every container.
 const (
 	maxBags    = 999     // different plates
-	maxEntries = 100_000 // bags with flights and PNRs
-	maxText    = 4 << 20 // bytes of text, counted once for each bag
+	maxEntries = 100_000 // index entries
+	maxText    = 4 << 20 // bytes of text, counted once for each bag or container
 )
 
-// overLimits returns the fault of a message that exceeds the limits, or nil. Tags may repeat plates.
-// The different plates are counted only if the tags are over a limit, as they hardly ever are.
-func overLimits(m *parser.Message, text string) []Diagnostic {
+// filing returns the filing of a message, or the fault of one that exceeds the limits.
+func (j *Judge) filing(m *parser.Message, text string, received time.Time) (f bag.Filing, faults []Diagnostic) {
+	most := min(maxBags, maxText/max(len(text), 1))
+	if !fewTags(m, most) {
+		return f, tooMuch()
+	}
+	f = j.filer.Filing(m, text, received)
+	if len(f.Stowage) > most {
+		return bag.Filing{}, tooMuch()
+	}
+	return f, nil
+}
+
+func tooMuch() []Diagnostic {
+	return faultOf(fault.TooLarge, fmt.Sprintf(
+		"at most %d bags, at most %d MiB as the product of bags or containers and length, and at most %d index entries",
+		maxBags, maxText>>20, maxEntries))
+}
+
+// fewTags reports whether the tags of a message name at most so many bags, and do not make too many
+// index entries. Otherwise a filing could take all memory. Tags may repeat plates. The different
+// plates are counted only if the tags are over a limit, as they hardly ever are.
+func fewTags(m *parser.Message, most int) bool {
 	bags := 0
 	for i := range m.Groups {
 		bags += tagged(&m.Groups[i])
 	}
-	most := min(maxBags, maxText/max(len(text), 1))
-	if (bags <= most || plates(together(m)) <= most) && (entries(m, tagged) <= maxEntries || entries(m, plates) <= maxEntries) {
-		return nil
-	}
-	return faultOf(fault.TooLarge, fmt.Sprintf(
-		"at most %d bags, %d of them under flights and names, and %d MiB of text kept for them", maxBags, maxEntries, maxText>>20))
+	return (bags <= most || plates(together(m)) <= most) && (entries(m, tagged) <= maxEntries || entries(m, plates) <= maxEntries)
 }
 
 // maxOnward is how many onward flights a group has at most. The time of a fold grows with the square

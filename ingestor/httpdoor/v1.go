@@ -23,7 +23,7 @@ import (
 // Limits of a request with many messages.
 const (
 	maxMessages = 1000
-	maxBags     = 5000    // of all its messages together
+	maxBags     = 5000    // of all its messages together; containers that they position count too
 	maxFaults   = 50_000  // of all its messages together, warnings included
 	maxBodyV1   = 4 << 20 // bytes
 	limitV1     = 10 * time.Second
@@ -203,11 +203,11 @@ func (d Messages) judge(c *web.Call, messages []requestMessage, by attempt) ([]i
 			Authorise: func(m *parser.Message) bool { return c.Key.Message(m) },
 		}
 		outcomes[i] = d.Acceptor.Judge(envelopes[i])
-		bags += len(outcomes[i].Filing.Entries)
+		bags += len(outcomes[i].Filing.Entries) + len(outcomes[i].Filing.Stowage)
 		faults += len(outcomes[i].Errors) + len(outcomes[i].Warnings)
 		switch {
 		case bags > maxBags:
-			return tooMany("name", maxBags, "bags")
+			return tooMany("name", maxBags, "bags or containers")
 		case faults > maxFaults:
 			return tooMany("have", maxFaults, "faults")
 		}
