@@ -86,6 +86,16 @@ func onwardGroups(flights, groups, each int) string {
 	return text + all.String() + "ENDBSM\r\n"
 }
 
+// namedGroups is a message about one bag in so many groups, each with another flight and surname.
+func namedGroups(groups int) string {
+	var text strings.Builder
+	text.WriteString("BSM\r\n.V/1LZRH\r\n")
+	for i := range groups {
+		fmt.Fprintf(&text, ".F/LX%d/12MAR/JFK\r\n.N/0724123456001\r\n.P/%c%c\r\n", 1+i, 'A'+i/26%26, 'A'+i%26)
+	}
+	return text.String() + "ENDBSM\r\n"
+}
+
 // positioning is a text that positions so many containers, of a length if it needs no more.
 func positioning(containers, length int) string {
 	var text strings.Builder
@@ -141,6 +151,10 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 		{"64 containers on 64 KiB", envelope(positioning(64, ingestor.MaxMessage)), ""},
 		{"65 containers on 64 KiB", envelope(positioning(65, ingestor.MaxMessage)), "SVCSRV003"},
 		{"one container a thousand times", envelope(strings.Replace(positioning(1, 0), ".F/LX0001", strings.Repeat(".F/LX0001/12MAR/JFK\r\n", 999)+".F/LX0001", 1)), ""},
+		{"a full run on 98 flights", envelope(bags(1, 999, onward(97)+".P/MUELLER\r\n")), ""},
+		{"a full run on 99 flights", envelope(bags(1, 999, onward(98)+".P/MUELLER\r\n")), "SVCSRV003"},
+		{"one bag on 300 flights under 300 names", envelope(namedGroups(300)), ""},
+		{"one bag on 1,400 flights under 676 names", envelope(namedGroups(1400)), "SVCSRV003"},
 		{"document", document(`{"bim_message":` + string(text) + `}`), ""},
 		{"document with other members", document(`{"a":[1,{"bim_message":2}],"bim_message":` + string(text) + `,"b":null}`), ""},
 		{"document with an escaped name", document(`{"\u0062im_message":` + string(text) + `}`), ""},

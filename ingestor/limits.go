@@ -14,7 +14,7 @@ import (
 // It stores the text of a container positioning with every container.
 const (
 	maxBags    = 999     // different plates
-	maxEntries = 100_000 // index entries
+	maxEntries = 100_000 // index entries, counted by entries and by named
 	maxText    = 4 << 20 // bytes of text, counted once for each bag or container
 )
 
@@ -25,7 +25,7 @@ func (j *Judge) filing(m *parser.Message, text string, received time.Time) (f ba
 		return f, tooMuch()
 	}
 	f = j.filer.Filing(m, text, received)
-	if len(f.Stowage) > most {
+	if len(f.Stowage) > most || named(&f) > maxEntries {
 		return bag.Filing{}, tooMuch()
 	}
 	return f, nil
@@ -68,6 +68,15 @@ func entries(m *parser.Message, bags func(*parser.Group) int) (count int) {
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		count += (bags(g) + 1) * (3 + len(g.Onward)) // .I, .F, .L and each .O; containers have flights too
+	}
+	return count
+}
+
+// named returns how many index entries a filing makes under flights and surnames. If several groups
+// name a bag, each of its surnames is found on each of its flights.
+func named(f *bag.Filing) (count int) {
+	for i := range f.Entries {
+		count += len(f.Entries[i].Flights) * len(f.Entries[i].Surnames)
 	}
 	return count
 }
