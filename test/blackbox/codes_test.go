@@ -49,7 +49,7 @@ const (
 	notKnown    = "It is not known whether the delayed bag report was created, and the same request is not sent on again"
 	unavailable = "System is unavailable, the request may be sent again"
 	badCallback = "Callback is not a JavaScript identifier"
-	tooLarge    = "Message must not be longer than 64 KiB or concern more than 999 bags, nor the request body be longer than 1 MiB"
+	tooLarge    = "Message must not be longer than 64 KiB or have too many effects, nor the request body be longer than 1 MiB or report more than 100 bags"
 	tooMany     = "Too many requests for this API key"
 	isMissing   = " is mandatory"
 	badDate     = " must be a date of the form YYYY-MM-DD"
