@@ -139,19 +139,24 @@ type Batch struct {
 	Refiled bool
 }
 
-// bagsABatch bounds a batch: once its messages name so many bags, JudgeBatch adds no further
-// message. Containers count like bags. So a batch takes bounded memory, and other batches do not
-// wait long.
-const bagsABatch = maxBags
+// workABatch bounds a batch: once its messages make so much work, JudgeBatch adds no further message.
+// So a batch takes bounded memory, and other batches do not wait long.
+const workABatch = maxBags
+
+// work measures what it takes to apply a message, in bags. A container counts like a bag, and so do
+// fifty faults.
+func (o *Outcome) work() int {
+	return len(o.Filing.Entries) + len(o.Filing.Stowage) + (len(o.Errors)+len(o.Warnings))/50
+}
 
 // JudgeBatch judges the first of the envelopes, at least one and as many as fit into one batch. The
 // batch keeps the envelopes.
 func (a *Acceptor) JudgeBatch(envelopes []Envelope) *Batch {
 	outcomes := make([]Outcome, 0, len(envelopes))
-	for bags := 0; len(outcomes) < len(envelopes) && bags < bagsABatch; {
+	for work := 0; len(outcomes) < len(envelopes) && work < workABatch; {
 		o := a.Judge(envelopes[len(outcomes)])
 		outcomes = append(outcomes, o)
-		bags += len(o.Filing.Entries) + len(o.Filing.Stowage)
+		work += o.work()
 	}
 	return &Batch{Envelopes: envelopes[:len(outcomes)], Outcomes: outcomes}
 }

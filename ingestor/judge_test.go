@@ -274,8 +274,8 @@ func TestCodesAreNamedOnce(t *testing.T) {
 func TestMessagesAreDecidedOnSomeAfterTheOther(t *testing.T) {
 	x := newIndex()
 	p := newAcceptor(x)
-	many := envelope(bags(1, 999, ""))
-	left := []ingestor.Envelope{many, envelope(""), envelope(bsm), many, many, envelope(bsm)}
+	many, faulty := envelope(bags(1, 999, "")), envelope("BSM\n"+strings.Repeat(".F\n", 20_000))
+	left := []ingestor.Envelope{many, envelope(""), envelope(bsm), many, many, envelope(bsm), faulty, faulty, faulty, faulty, envelope(bsm)}
 	var sizes []int
 	for len(left) > 0 {
 		outcomes, err := p.AcceptBatch(t.Context(), left)
@@ -284,10 +284,10 @@ func TestMessagesAreDecidedOnSomeAfterTheOther(t *testing.T) {
 		}
 		sizes, left = append(sizes, len(outcomes)), left[len(outcomes):]
 	}
-	if want := []int{1, 3, 1, 1}; !slices.Equal(sizes, want) {
+	if want := []int{1, 3, 1, 4, 2}; !slices.Equal(sizes, want) {
 		t.Errorf("decided on %v, want %v", sizes, want)
 	}
-	if x.filed() != 5 {
+	if x.filed() != 6 {
 		t.Errorf("filed %d", x.filed())
 	}
 }
