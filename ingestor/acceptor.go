@@ -31,8 +31,7 @@ type Config struct {
 
 const (
 	defaultPatience = 900 * time.Millisecond
-	messagesARun    = 500 // how many messages Accept and ApplyAll apply together, in one batch
-	acceptRuns      = 4   // how many batches of accepted messages Accept applies at the same time
+	acceptRuns      = 4 // how many batches of accepted messages Accept applies at the same time
 )
 
 // Acceptor is the only code that writes messages to the log, the index and the rejects. It may be
@@ -55,8 +54,9 @@ func NewAcceptor(conf Config) *Acceptor {
 	conf.Patience = cmp.Or(conf.Patience, defaultPatience)
 	conf.Clock = cmp.Or(conf.Clock, NewClock(time.Now))
 	a := &Acceptor{conf: conf}
-	a.accepted = batcher.Batcher[*decision]{Run: a.applyDecisions, MaxItems: messagesARun, MaxRuns: acceptRuns, Timeout: conf.Patience}
-	a.rejected = batcher.Batcher[*decision]{Run: a.applyDecisions, MaxItems: messagesARun, MaxRuns: 1, Timeout: conf.Patience}
+	work := func(d *decision) int { return d.outcome.work() }
+	a.accepted = batcher.Batcher[*decision]{Run: a.applyDecisions, Weight: work, MaxWeight: workABatch, MaxRuns: acceptRuns, Timeout: conf.Patience}
+	a.rejected = batcher.Batcher[*decision]{Run: a.applyDecisions, Weight: work, MaxWeight: workABatch, MaxRuns: 1, Timeout: conf.Patience}
 	return a
 }
 
@@ -95,8 +95,10 @@ func (a *Acceptor) Accept(ctx context.Context, env Envelope) (Outcome, error) {
 // ApplyAll applies many messages of one caller, in their order, as Accept does for one. outcomes
 // are those of Judge; ApplyAll changes them to those of Apply.
 func (a *Acceptor) ApplyAll(ctx context.Context, envelopes []Envelope, outcomes []Outcome) error {
-	for from := 0; from < len(envelopes); from += messagesARun {
-		to := min(from+messagesARun, len(envelopes))
+	for from, to := 0, 0; from < len(envelopes); from = to {
+		for work := 0; to < len(envelopes) && work < workABatch; to++ {
+			work += outcomes[to].work()
+		}
 		if err := a.applySome(ctx, &Batch{Envelopes: envelopes[from:to], Outcomes: outcomes[from:to]}); err != nil {
 			return fmt.Errorf("accept %d messages: %w", len(envelopes), err)
 		}
@@ -139,14 +141,14 @@ type Batch struct {
 	Refiled bool
 }
 
-// workABatch bounds a batch: once its messages make so much work, JudgeBatch adds no further message.
-// So a batch takes bounded memory, and other batches do not wait long.
+// workABatch bounds a batch: once its messages make so much work, it takes no further message. So a
+// batch takes bounded memory and time, and other batches do not wait long.
 const workABatch = maxBags
 
 // work measures what it takes to apply a message, in bags. A container counts like a bag, and so do
-// fifty faults.
+// fifty faults. A message with less counts like a bag.
 func (o *Outcome) work() int {
-	return len(o.Filing.Entries) + len(o.Filing.Stowage) + (len(o.Errors)+len(o.Warnings))/50
+	return max(1, len(o.Filing.Entries)+len(o.Filing.Stowage)+(len(o.Errors)+len(o.Warnings))/50)
 }
 
 // JudgeBatch judges the first of the envelopes, at least one and as many as fit into one batch. The

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"bagtrail/ingestor"
@@ -336,55 +337,108 @@ func TestAMessageFromTheLogIsNotAppendedAgainAndAReplayedOneIsMarked(t *testing.
 	}
 }
 
-func TestWhatArrivesWhileTheIndexIsBusyGoesTogether(t *testing.T) {
-	const callers = 40
-	x, j := newIndex(), &journal{}
-	x.enter, x.leave = make(chan struct{}, callers), make(chan struct{})
-	a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Patience: time.Minute})
-	var started, ended sync.WaitGroup
-	for i := range callers {
-		started.Add(1)
+// acceptAll accepts messages at the same time, each received a second after the one before, and
+// calls check with each error.
+func acceptAll(a *ingestor.Acceptor, check func(error), texts ...string) (ended *sync.WaitGroup) {
+	ended = new(sync.WaitGroup)
+	for i, text := range texts {
 		ended.Go(func() {
-			env := envelope(bsm)
+			env := envelope(text)
 			env.Received = received.Add(time.Duration(i) * time.Second)
-			started.Done()
-			if outcome, err := a.Accept(context.Background(), env); err != nil || outcome.Verdict != ingestor.Accepted {
-				t.Errorf("caller %d: %v, %v", i, outcome.Verdict, err)
-			}
+			_, err := a.Accept(context.Background(), env)
+			check(err)
 		})
 	}
-	started.Wait()
-	<-x.enter
-	close(x.leave)
-	ended.Wait()
-	if x.filed() != callers || len(j.records) != callers {
-		t.Errorf("filed %d, logged %d, want %d", x.filed(), len(j.records), callers)
-	}
-	if j.appends > callers || len(x.calls) != j.appends {
-		t.Errorf("%d appends, %d calls of the index", j.appends, len(x.calls))
-	}
+	return ended
+}
+
+func TestWhatArrivesWhileTheIndexIsBusyGoesTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const callers = 40
+		x, j := newIndex(), &journal{}
+		x.enter, x.leave = make(chan struct{}, callers), make(chan struct{})
+		a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Patience: time.Minute})
+		ended := acceptAll(a, func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}, slices.Repeat([]string{bsm}, callers)...)
+		synctest.Wait()
+		close(x.leave)
+		ended.Wait()
+		if x.filed() != callers || len(j.records) != callers {
+			t.Errorf("filed %d, logged %d, want %d", x.filed(), len(j.records), callers)
+		}
+		if j.appends > 8 || len(x.calls) != j.appends { // four batches hang, and four go on with what waits
+			t.Errorf("%d appends, %d calls of the index", j.appends, len(x.calls))
+		}
+	})
+}
+
+// A batch has time for some bags only.
+func TestMessagesOfManyBagsDoNotGoTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		many := slices.Repeat([]string{bags(1, 999, "")}, 12)
+		one := func(x *index, how string) {
+			for i, call := range x.calls {
+				if len(call) > 1 {
+					t.Errorf("%s: call %d of the index files %d messages", how, i, len(call))
+				}
+			}
+			if x.filed() != len(many) {
+				t.Errorf("%s: %d are filed", how, x.filed())
+			}
+		}
+		x := newIndex()
+		a := newAcceptor(x)
+		envelopes, outcomes := make([]ingestor.Envelope, len(many)), make([]ingestor.Outcome, len(many))
+		for i, text := range many {
+			envelopes[i] = envelope(text)
+			envelopes[i].Position = bag.InRequest(i)
+			outcomes[i] = a.Judge(envelopes[i])
+		}
+		if err := a.ApplyAll(t.Context(), envelopes, outcomes); err != nil {
+			t.Error(err)
+		}
+		one(x, "of one caller")
+		x = newIndex()
+		x.enter, x.leave = make(chan struct{}, len(many)), make(chan struct{})
+		ended := acceptAll(newAcceptor(x, ingestor.Config{Patience: time.Minute}), func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		}, many...)
+		synctest.Wait()
+		close(x.leave)
+		ended.Wait()
+		one(x, "of several callers")
+	})
 }
 
 func TestAcceptGivesUpInTimeWhileTheIndexHangs(t *testing.T) {
-	x := newIndex()
-	x.enter, x.leave = make(chan struct{}, 100), make(chan struct{})
-	a := newAcceptor(x, ingestor.Config{Patience: 20 * time.Millisecond})
-	var ended sync.WaitGroup
-	for i := range 30 {
-		ended.Go(func() {
-			env := envelope(bsm)
-			env.Received = received.Add(time.Duration(i) * time.Second)
-			if _, err := a.Accept(context.Background(), env); !errors.Is(err, context.DeadlineExceeded) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newIndex()
+		x.enter, x.leave = make(chan struct{}, 100), make(chan struct{})
+		a := newAcceptor(x, ingestor.Config{Patience: 20 * time.Millisecond})
+		began := time.Now()
+		acceptAll(a, func(err error) {
+			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("error %v, want that the time is up", err)
 			}
-		})
-	}
-	ended.Wait()
-	close(x.leave) // the index answers again: those who have gone are left alone
-	a = newAcceptor(x, ingestor.Config{Patience: time.Minute})
-	if outcome, err := a.Accept(t.Context(), envelope(bsm)); err != nil {
-		t.Errorf("afterwards %v, %v", outcome.Verdict, err)
-	}
+		}, slices.Repeat([]string{bsm}, 30)...).Wait()
+		if took := time.Since(began); took != 20*time.Millisecond {
+			t.Errorf("gave up after %v", took)
+		}
+		hanging := len(x.enter)
+		close(x.leave) // the index answers again: those who have gone are left alone
+		synctest.Wait()
+		if outcome, err := a.Accept(t.Context(), envelope(bpm)); err != nil || outcome.Verdict != ingestor.Accepted {
+			t.Errorf("afterwards %v, %v", outcome.Verdict, err)
+		}
+		if last := x.calls[len(x.calls)-1]; len(x.calls) != hanging+1 || len(last) != 1 || last[0].Raw != bpm {
+			t.Errorf("%d calls of the index, %d of them hung; the last one files %d messages", len(x.calls), hanging, len(last))
+		}
+	})
 }
 
 func BenchmarkAcceptorAtOnce(b *testing.B) {

@@ -117,7 +117,6 @@ const (
 	stepRejects = 200
 	stepTexts   = 25      // how many texts are read together; each has up to 1 MiB
 	stepBytes   = 1 << 20 // bytes of texts after which no more are read
-	appliedBags = 1000    // bags after which no more messages are filed together
 )
 
 // read returns the rejects of a step that can be decided on, and moves the position of the job
@@ -328,13 +327,8 @@ func (s *jobStep) file(ctx context.Context, attempts []attempt) error {
 			envelopes, outcomes = append(envelopes, a.envelope(a.reject, nil)), append(outcomes, a.outcome)
 		}
 	}
-	for from, to := 0, 0; from < len(envelopes); from = to {
-		for bags := 0; to < len(envelopes) && bags < appliedBags; to++ {
-			bags += len(outcomes[to].Filing.Entries) + len(outcomes[to].Filing.Stowage)
-		}
-		if err := s.Acceptor.ApplyAll(ctx, envelopes[from:to], outcomes[from:to]); err != nil {
-			return err
-		}
+	if err := s.Acceptor.ApplyAll(ctx, envelopes, outcomes); err != nil {
+		return err
 	}
 	last := time.Time{}
 	for i := range attempts {

@@ -474,8 +474,8 @@ func TestABatchWithTooManyBagsOrFaultsIsRefusedBeforeAllOfItsMessagesAreRead(t *
 		fmt.Fprintf(&flights, ".F/LX%03d/14MAR/JFK\n", 100+i)
 	}
 	for what, body := range map[string]string{
-		"bags":   listOf(slices.Repeat([]string{"BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n" + onward + ".N/0724000000999\nENDBSM\n"}, 1000)...),
-		"faults": listOf(slices.Repeat([]string{"BSM\n" + strings.Repeat(".N\n", 900) + "ENDBSM\n"}, 1000)...),
+		"bags":       listOf(slices.Repeat([]string{"BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n" + onward + ".N/0724000000999\nENDBSM\n"}, 1000)...),
+		"faults":     listOf(slices.Repeat([]string{"BSM\n" + strings.Repeat(".N\n", 900) + "ENDBSM\n"}, 1000)...),
 		"containers": listOf(slices.Repeat([]string{"BPM\n.V/1LZRH\n.U/AKE1\n" + flights.String() + "ENDBPM\n"}, 60)...),
 	} {
 		for _, target := range []string{"/v1/messages", "/v1/messages/validate"} {

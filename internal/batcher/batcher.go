@@ -9,14 +9,15 @@ import (
 )
 
 // Batcher runs items in batches. An item starts at once if fewer than MaxRuns batches are running.
-// Otherwise it waits its turn: each run that ends takes the first MaxItems that wait. No item waits
-// for a timer. There is no goroutine while there is no item. Do not change the fields after the
-// first call of Do, nor copy a Batcher.
+// Otherwise it waits its turn: each run that ends takes the first that wait, until they weigh
+// MaxWeight. No item waits for a timer. There is no goroutine while there is no item. Do not change
+// the fields after the first call of Do, nor copy a Batcher.
 type Batcher[T any] struct {
-	Run      func(ctx context.Context, items []T) error
-	MaxItems int           // in a batch
-	MaxRuns  int           // batches at the same time
-	Timeout  time.Duration // of a run
+	Run       func(ctx context.Context, items []T) error
+	Weight    func(item T) int // at least 1; nil: every item weighs 1
+	MaxWeight int              // a batch that weighs as much takes no further item
+	MaxRuns   int              // batches at the same time
+	Timeout   time.Duration    // of a run
 
 	mu      sync.Mutex
 	waiting []*call[T]
@@ -75,14 +76,15 @@ func (b *Batcher[T]) take() []*call[T] {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var batch []*call[T]
-	taken := 0
+	taken, weight := 0, 0
 	for _, c := range b.waiting {
-		if len(batch) == b.MaxItems {
+		if weight >= b.MaxWeight {
 			break
 		}
 		taken++
 		if c.ctx.Err() == nil {
 			batch = append(batch, c)
+			weight += b.weightOf(c.item)
 		}
 	}
 	b.waiting = slices.Clone(b.waiting[taken:])
@@ -90,4 +92,11 @@ func (b *Batcher[T]) take() []*call[T] {
 		b.running--
 	}
 	return batch
+}
+
+func (b *Batcher[T]) weightOf(item T) int {
+	if b.Weight == nil {
+		return 1
+	}
+	return b.Weight(item)
 }
