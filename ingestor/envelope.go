@@ -54,7 +54,7 @@ type Verdict uint8
 // The verdicts.
 const (
 	Accepted     Verdict = iota + 1 // it is in the index
-	Duplicate                       // it was in the index before: this very message, with this received time and position
+	Duplicate                       // it was in the index before: this very message, with this received time and position; or, for POST /v1/messages, a copy of another (rules §3)
 	Rejected                        // it has errors, and has changed nothing
 	Unauthorised                    // it has no errors, but its sender may not send it; it has changed nothing, and is not kept
 )

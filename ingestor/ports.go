@@ -12,7 +12,7 @@ type Record struct {
 	Raw        string
 	Report     bool         // Raw is the document of a delayed-bag report
 	Received   time.Time    // UTC, in milliseconds
-	Plate      bag.Plate    // its key: the first plate that it names, or ""
+	Plate      bag.Plate    // its key: the first of its plates, in plate order, or ""
 	Reject     string       // id of the reject that it resubmits, or ""
 	Sender     string       // name of the API key that resubmitted the reject, or ""
 	NoPosition bool         // it gets no position, so that appending it again changes nothing: see Envelope.NoPosition

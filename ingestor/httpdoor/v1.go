@@ -251,9 +251,6 @@ func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []reques
 		if o.Verdict == ingestor.Accepted && p.seen && !p.made {
 			o.Verdict = ingestor.Duplicate
 		}
-		if o.Verdict == ingestor.Duplicate {
-			p.events = nil // they belong to the message that was filed before
-		}
 	}
 	return viewer.Err()
 }

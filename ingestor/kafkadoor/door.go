@@ -53,8 +53,8 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 }
 
 // keptOfTooLarge is how many bytes of a text are kept if the rejects topic does not take the whole
-// text. A text that is cut is not accepted any more: it is longer than a message may be, or a JSON
-// document without its end.
+// text. A text that is cut is still longer than a message may be. A JSON document that is cut has
+// lost its end, or only blanks behind its end: then it still holds its message.
 const keptOfTooLarge = 256 << 10
 
 // Reject implements ingestor.Rejects on the rejects topic. If the topic has a smaller limit than

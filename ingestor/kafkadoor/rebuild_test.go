@@ -154,7 +154,7 @@ func TestRebuildEndsWhereTheTopicEndedWhenItBegan(t *testing.T) {
 func TestRebuildTriesAgain(t *testing.T) {
 	w := newWorld(t, 2)
 	w.needsFaults()
-	good, bad := w.mixed(2)
+	good, _ := w.mixed(2)
 	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Err: kerr.NotLeaderForPartition, Count: 4})
 	w.index.setFail(true)
 	done := make(chan error)
@@ -168,7 +168,6 @@ func TestRebuildTriesAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.wantFiled(good)
-	_ = bad
 }
 
 func TestStartIsReadAndWritten(t *testing.T) {

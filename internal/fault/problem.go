@@ -51,7 +51,8 @@ var (
 	Reset = &Problem{
 		"reset", http.StatusGone, "", "The cursor cannot be followed any more",
 		"The member reason says why, and cursor is a cursor from now on. Keep it, read with the GETs what you need to know of," +
-			" then follow it. since, with a time within the last hours for which changes are kept (72 unless they are set), tells every bag that changed, unless the numbering of changes began anew after that time: it is then answered with this problem too.",
+			" then follow it. The parameter since tells every bag that changed since then, if changes from that time are still kept (72 hours unless set otherwise)." +
+			" If the numbering of changes began anew after it, the answer is this problem again.",
 	}
 	LimitReached = &Problem{
 		"limit-reached", http.StatusConflict, "", "There are as many as allowed",
