@@ -75,8 +75,8 @@ func TestTheDearestMessagesFitIntoASmallProcess(t *testing.T) {
 	t.Logf("resident at most %s, data %s, of %d MiB", ingest.Status("VmHWM"), ingest.Status("VmData"), mebibytes)
 }
 
-// kinds are messages that are expensive in one way each: many bags, long texts, many entries, many
-// groups.
+// kinds are messages that are accepted and expensive in one way each: many bags, long texts, many
+// entries, many groups, many names, many containers.
 var kinds = []struct {
 	name    string
 	message func(random *rand.Rand, day time.Time) string
@@ -101,6 +101,20 @@ var kinds = []struct {
 		}
 		return padded(text, 4<<20/999, random)
 	}},
+	{"one bag on 315 flights under 315 names", func(random *rand.Rand, day time.Time) string {
+		text, bag := "BSM\r\n.V/1LZRH\r\n", run(1000+random.IntN(990_000), 1)
+		for i := range 315 {
+			text += fmt.Sprintf(".F/LX%04d/%s/JFK\r\n%s.P/%c%c\r\n", 1+random.IntN(9000)+i, ddmmm(day), bag, 'A'+i/26, 'A'+i%26)
+		}
+		return padded(text, 64<<10, random)
+	}},
+	{"64 containers on 64 KiB", func(random *rand.Rand, day time.Time) string {
+		text := "BPM\r\n.V/1LZRH\r\n.U/AKE1\r\n"
+		for i := range 64 {
+			text += fmt.Sprintf(".F/LX%04d/%s/JFK\r\n", 1+random.IntN(9000)+i, ddmmm(day))
+		}
+		return padded(text, 64<<10, random)
+	}},
 }
 
 func head(day time.Time) string {
@@ -111,7 +125,7 @@ func run(first, count int) string { return fmt.Sprintf(".N/0724%06d%03d\r\n", fi
 
 // padded extends a message to a length with text that cannot be compressed.
 func padded(text string, length int, random *rand.Rand) string {
-	const end = "ENDBSM\r\n"
+	end := "END" + text[:3] + "\r\n"
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789abcdefghijklmnopqrstuvwxyz+-"
 	b := []byte(text + ".R/")
 	for len(b) < length-len(end)-2 {
