@@ -149,9 +149,11 @@ func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (m
 		return true, s.attempt(ctx, d, a, changed(s.id, batch.Changes), batch.Cursor)
 	}
 	s.at.Cursor = batch.Cursor.String()
-	failing := s.at.Failing != nil // the changes that failed are not to be told any more
-	s.at.Failing = nil
-	if failing || s.conf.Now().Sub(s.saved) >= saveEvery {
+	over := s.at.Failing != nil && !batch.More // the changes that failed are not to be told any more
+	if over {
+		s.at.Failing = nil
+	}
+	if over || s.conf.Now().Sub(s.saved) >= saveEvery {
 		return batch.More, s.save(ctx)
 	}
 	return batch.More, nil

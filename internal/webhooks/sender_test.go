@@ -661,6 +661,28 @@ func TestAWebhookWithNothingToTellIsNotFailing(t *testing.T) {
 	})
 }
 
+// A batch may end before the change that failed: the bag has changed again, behind many that the filter
+// does not select.
+func TestAWebhookIsFailingUntilAllChangesAreRead(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
+		w.feed.tell(1)
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		before := w.store.Position().Failing
+		w.feed.stale = 150
+		w.feed.tell(150)
+		sleep(10 * time.Second)
+		got := w.receiver.attempts()
+		if len(got) != 2 || !slices.Equal(got[1].plates, []string{"0000000150"}) {
+			t.Fatalf("%d attempts", len(got))
+		}
+		if f := w.store.Position().Failing; before == nil || f == nil || f.Attempts != 2 || !f.Since.Equal(before.Since) {
+			t.Errorf("failing: %+v, then %+v", before, f)
+		}
+	})
+}
+
 // What failed before a pause by the customer is not shown any more after it.
 func TestAWebhookThatIsResumedWithNothingToTellIsNotFailing(t *testing.T) {
 	simulate(t, func(_ *testing.T, w *world) {

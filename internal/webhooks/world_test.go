@@ -29,6 +29,7 @@ type feed struct {
 	news    chan struct{} // is closed when something is told
 	mu      sync.Mutex
 	told    int
+	stale   int      // so many of the first ones match no filter any more
 	silent  int      // so many of the last ones match no filter
 	size    int      // bytes of a document
 	useless string   // why cursors cannot be followed
@@ -89,7 +90,7 @@ func (f *feed) Next(_ context.Context, a changefeed.Asker, c changes.Cursor, lim
 	first := int(c.Sequences[0]) + 1
 	end := min(f.told, first+limits.Changes)
 	b := changefeed.Batch{Cursor: f.cursor(a, end), More: end < f.told}
-	for i := first; i < min(end, f.told-f.silent); i++ {
+	for i := max(first, f.stale); i < min(end, f.told-f.silent); i++ {
 		plate := bag.Plate(fmt.Sprintf("%010d", i))
 		document := fmt.Sprintf(`{"plate":"%s","pad":"%s"}`, plate, bytes.Repeat([]byte("x"), f.size))
 		b.Changes = append(b.Changes, changefeed.Change{ID: string(plate), Plate: plate, Document: []byte(document)})
