@@ -209,6 +209,27 @@ func TestABodyThatIsTooLargeForItsReceiverIsHalved(t *testing.T) {
 	})
 }
 
+func TestABodyHasAtMost96KiBUnlessItHasOnlyOneChange(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.size = 2<<10 - len(`{"plate":"0000000000","pad":""}`) // 48 changes have 96 KiB; a body is larger
+		w.feed.tell(100)
+	}, func(t *testing.T, w *world) {
+		sleep(time.Second)
+		w.feed.size = 200 << 10
+		w.feed.tell(1)
+		sleep(time.Second)
+		var got []int
+		for _, a := range w.receiver.attempts() {
+			if got = append(got, len(a.plates)); len(a.plates) > 1 && len(a.body) > 96<<10 {
+				t.Errorf("a body of %d changes has %d bytes", len(a.plates), len(a.body))
+			}
+		}
+		if !slices.Equal(got, []int{47, 47, 6, 1}) {
+			t.Errorf("bodies of %v changes", got)
+		}
+	})
+}
+
 // A change that is too large by itself cannot be halved. It is tried again as after any failure.
 func TestAChangeThatAloneIsTooLargeForItsReceiverIsRetriedBySchedule(t *testing.T) {
 	simulate(t, func(_ *testing.T, w *world) {

@@ -90,9 +90,14 @@ func (f *feed) Next(_ context.Context, a changefeed.Asker, c changes.Cursor, lim
 	first := int(c.Sequences[0]) + 1
 	end := min(f.told, first+limits.Changes)
 	b := changefeed.Batch{Cursor: f.cursor(a, end), More: end < f.told}
+	size := 0
 	for i := max(first, f.stale); i < min(end, f.told-f.silent); i++ {
 		plate := bag.Plate(fmt.Sprintf("%010d", i))
 		document := fmt.Sprintf(`{"plate":"%s","pad":"%s"}`, plate, bytes.Repeat([]byte("x"), f.size))
+		if size += len(document); len(b.Changes) > 0 && size > limits.Bytes {
+			b.Cursor, b.More = f.cursor(a, i), true
+			break
+		}
 		b.Changes = append(b.Changes, changefeed.Change{ID: string(plate), Plate: plate, Document: []byte(document)})
 	}
 	return b, nil
