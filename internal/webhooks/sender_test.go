@@ -480,7 +480,7 @@ func TestAWebhookGoesOnWithANewFilterAndBeginsAgainAfterARewind(t *testing.T) {
 		}
 		w.store.Change(func(d *webhooks.Definition) { d.Resume() })
 		sleep(time.Minute)
-		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now()) })
+		w.store.Change(func(d *webhooks.Definition) { d.Rewind(d.Created) })
 		sleep(time.Minute)
 		var got []int
 		for _, a := range w.receiver.attempts() {
@@ -488,6 +488,27 @@ func TestAWebhookGoesOnWithANewFilterAndBeginsAgainAfterARewind(t *testing.T) {
 		}
 		if !slices.Equal(got, []int{2, 1, 1, 4}) {
 			t.Errorf("attempts of %v changes", got)
+		}
+	})
+}
+
+func TestARewindForwardPassesAChangeThatItsReceiverCannotTake(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(1)
+		w.receiver.answer = func(_ int, plates []string) *http.Response {
+			if slices.Contains(plates, "0000000000") {
+				return answer(500)
+			}
+			return nil
+		}
+	}, func(t *testing.T, w *world) {
+		sleep(time.Minute)
+		w.feed.tell(1)
+		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now()) })
+		sleep(time.Second)
+		got := w.receiver.attempts()
+		if last := got[len(got)-1]; !slices.Equal(last.plates, []string{"0000000001"}) || w.store.Position().Failing != nil {
+			t.Errorf("told: %q, position %+v", last.plates, w.store.Position())
 		}
 	})
 }
@@ -596,7 +617,7 @@ func TestAChangeOfAFailingWebhookIsTriedAtOnce(t *testing.T) {
 		sleep(time.Second)
 		w.store.Change(func(d *webhooks.Definition) { d.URL = "https://other.example/" })
 		sleep(time.Second)
-		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now()) })
+		w.store.Change(func(d *webhooks.Definition) { d.Rewind(d.Created) })
 		sleep(time.Second)
 		if got := w.receiver.attempts(); len(got) != 5 || w.store.Position().Failing != nil {
 			t.Errorf("%d attempts, %+v", len(got), w.store.Position())

@@ -28,12 +28,12 @@ import (
 type feed struct {
 	news    chan struct{} // is closed when something is told
 	mu      sync.Mutex
-	told    int
-	stale   int      // so many of the first ones match no filter any more
-	silent  int      // so many of the last ones match no filter
-	size    int      // bytes of a document
-	useless string   // why cursors cannot be followed
-	keys    []string // of those who asked
+	times   []time.Time // when each change was told
+	stale   int         // so many of the first ones match no filter any more
+	silent  int         // so many of the last ones match no filter
+	size    int         // bytes of a document
+	useless string      // why cursors cannot be followed
+	keys    []string    // of those who asked
 
 	meanwhile func() // if not nil: is called when a cursor from now on is asked for
 }
@@ -46,16 +46,16 @@ func (f *feed) passOver(n int) { f.add(n, n) }
 func (f *feed) add(n, silent int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.told, f.silent = f.told+n, silent
+	f.times, f.silent = append(f.times, slices.Repeat([]time.Time{time.Now()}, n)...), silent
 	close(f.news)
 	f.news = make(chan struct{})
 }
 
-// reset sets how many changes are told.
+// reset takes back all changes but the first ones.
 func (f *feed) reset(told int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.told = told
+	f.times = f.times[:told]
 }
 
 func (f *feed) cursor(a changefeed.Asker, at int) changes.Cursor {
@@ -68,11 +68,14 @@ func (f *feed) Now(_ context.Context, a changefeed.Asker) (changes.Cursor, error
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.cursor(a, f.told), nil
+	return f.cursor(a, len(f.times)), nil
 }
 
-func (f *feed) Since(_ context.Context, a changefeed.Asker, _ time.Time) (changes.Cursor, error) {
-	return f.cursor(a, 0), nil
+func (f *feed) Since(_ context.Context, a changefeed.Asker, since time.Time) (changes.Cursor, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	at, _ := slices.BinarySearchFunc(f.times, since, time.Time.Compare)
+	return f.cursor(a, at), nil
 }
 
 func (f *feed) Next(_ context.Context, a changefeed.Asker, c changes.Cursor, limits changefeed.Limits) (changefeed.Batch, error) {
@@ -88,10 +91,10 @@ func (f *feed) Next(_ context.Context, a changefeed.Asker, c changes.Cursor, lim
 		return changefeed.Batch{}, changes.ErrFilter
 	}
 	first := int(c.Sequences[0]) + 1
-	end := min(f.told, first+limits.Changes)
-	b := changefeed.Batch{Cursor: f.cursor(a, end), More: end < f.told}
+	end := min(len(f.times), first+limits.Changes)
+	b := changefeed.Batch{Cursor: f.cursor(a, end), More: end < len(f.times)}
 	size := 0
-	for i := max(first, f.stale); i < min(end, f.told-f.silent); i++ {
+	for i := max(first, f.stale); i < min(end, len(f.times)-f.silent); i++ {
 		plate := bag.Plate(fmt.Sprintf("%010d", i))
 		document := fmt.Sprintf(`{"plate":"%s","pad":"%s"}`, plate, bytes.Repeat([]byte("x"), f.size))
 		if size += len(document); len(b.Changes) > 0 && size > limits.Bytes {
