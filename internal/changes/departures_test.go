@@ -2,6 +2,7 @@ package changes_test
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -96,6 +97,11 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	}
 	c.move(2 * time.Second)
 	redistest.Eventually(t, 10*time.Second, "a changed reference marks nothing", func() bool { return w.marked() == 10 })
+	for _, p := range w.bags.flights[lx14] {
+		if got := w.values(string(p)); !slices.Equal(got, []string{"ordinary", "certain"}) {
+			t.Errorf("%s: marks %q", p, got)
+		}
+	}
 }
 
 // A process without an owner reads the flight reference too.

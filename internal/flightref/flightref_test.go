@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -255,7 +256,13 @@ func TestAChangedFileIsUsedAndABrokenOneIsNot(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	ticks, reports := make(chan time.Time), make(chan error, 1)
 	var watching, asking sync.WaitGroup
-	watching.Go(func() { store.Watch(ctx, ticks, func(_ []bag.Flight, err error) { reports <- err }) })
+	var changed []bag.Flight // by the last report
+	watching.Go(func() {
+		store.Watch(ctx, ticks, func(flights []bag.Flight, err error) {
+			changed = flights
+			reports <- err
+		})
+	})
 	asked := make(chan struct{})
 	asking.Go(func() { // queries go on meanwhile
 		for {
@@ -276,8 +283,8 @@ func TestAChangedFileIsUsedAndABrokenOneIsNot(t *testing.T) {
 		return <-reports
 	}
 
-	if err := change("flights: ["); err == nil || !strings.Contains(err.Error(), "flight reference file") {
-		t.Errorf("broken: %v", err)
+	if err := change("flights: ["); err == nil || !strings.Contains(err.Error(), "flight reference file") || len(changed) != 0 {
+		t.Errorf("broken: %v, changed %v", err, changed)
 	}
 	if _, found := store.Lookup(flight("LX", "100"), "ZRH", "JFK"); !found {
 		t.Error("a broken file took the flights away")
@@ -285,10 +292,16 @@ func TestAChangedFileIsUsedAndABrokenOneIsNot(t *testing.T) {
 	if err := change(strings.ReplaceAll(sample, `"100"`, `"200"`)); err != nil {
 		t.Errorf("mended: %v", err)
 	}
+	if want := []bag.Flight{flight("LX", "100"), flight("LX", "200")}; !slices.Equal(changed, want) {
+		t.Errorf("changed %v, want %v", changed, want)
+	}
 	_, old := store.Lookup(flight("LX", "100"), "ZRH", "JFK")
-	_, changed := store.Lookup(flight("LX", "200"), "ZRH", "JFK")
-	if old || !changed {
-		t.Errorf("old %v, changed %v", old, changed)
+	_, next := store.Lookup(flight("LX", "200"), "ZRH", "JFK")
+	if old || !next {
+		t.Errorf("old %v, new %v", old, next)
+	}
+	if err := change(strings.NewReplacer(`"100"`, `"200"`, "12:10", "12:20").Replace(sample)); err != nil || !slices.Equal(changed, []bag.Flight{flight("LX", "200")}) {
+		t.Errorf("another time: %v, changed %v", err, changed)
 	}
 	close(asked)
 	asking.Wait()
