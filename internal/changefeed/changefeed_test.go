@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
@@ -235,14 +236,34 @@ func TestOfABagWithManyEventsTheNewestAreTold(t *testing.T) {
 	r := w.reader(key("*", "*"), changefeed.Filter{Plates: []bag.Plate{"0724100001"}})
 	messages := []string{bsm("0724100001", "LX100", "MUELLER", "ABC123")}
 	for i := range 9999 {
-		messages = append(messages, fmt.Sprintf("BPM .V/1LZRH .J/S//B%d/14MAR/%02d%02d%02dZ .F/LX100/14MAR/JFK .N/0724100001001 ENDBPM", i, i/3600, i/60%60, i%60))
+		messages = append(messages, fmt.Sprintf("BPM .V/1LZRH .J/S///14MAR/%02d%02d%02dZ/B%d .F/LX100/14MAR/JFK .N/0724100001001 ENDBPM", i/3600, i/60%60, i%60, i))
 	}
-	w.file(w.received, messages...)
+	w.file(w.received, messages...) // the BSM comes after the scans
 	w.settle()
 	list := r.all()
-	if len(list) != 1 || len(list[0].Bags) != 1 || len(list[0].Bags[0].Events) != 100 || list[0].Bags[0].EventsLeftOut != 9900 {
-		t.Errorf("%d changes of %d events", len(list), len(list[0].Bags[0].Events))
+	if len(list) != 1 || len(list[0].Bags) != 1 || len(list[0].Bags[0].Events) != 100 {
+		t.Fatalf("told %+v, want a bag with 100 events", list)
 	}
+	b := list[0].Bags[0]
+	if first, last := b.Events[0], b.Events[99]; first.ReadLocation != "B9900" || last.Code != "EXPECTED" || b.EventsLeftOut != 9900 {
+		t.Errorf("%d events are left out before %+v, the last one is %+v", b.EventsLeftOut, first, last)
+	}
+}
+
+func TestADelayedBagReportIsTold(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	r.want("before", "0724100001 ABC123:1")
+	report := ingestor.Envelope{
+		Raw:    `{"record_reference":"ZRHLX00001","station":"ZRH","bags":["0724100001"]}`,
+		Report: true, Received: w.received.Add(time.Hour),
+	}
+	if outcomes, err := w.acceptor.AcceptBatch(t.Context(), []ingestor.Envelope{report}); err != nil || outcomes[0].Verdict != ingestor.Accepted {
+		t.Fatalf("%+v (%v)", outcomes, err)
+	}
+	w.settle()
+	r.want("after the report", "0724100001 ABC123:2")
 }
 
 func TestPagesTellEachPlateOnceAndStayWithinTheirBytes(t *testing.T) {

@@ -195,9 +195,12 @@ type told struct {
 	Plate    string
 	Sequence int64
 	Bags     []struct {
-		Passenger     struct{ PNR string }
-		Legs          []struct{ Airline, Flight string }
-		Events        []struct{ ID, Code string }
+		Passenger struct{ PNR string }
+		Legs      []struct{ Airline, Flight string }
+		Events    []struct {
+			ID, Code     string
+			ReadLocation string `json:"read_location"`
+		}
 		EventsLeftOut int `json:"events_left_out"`
 	}
 }
