@@ -196,7 +196,7 @@ type told struct {
 	Sequence int64
 	Bags     []struct {
 		Passenger struct{ PNR string }
-		Legs      []struct{ Airline, Flight string }
+		Legs      []struct{ Airline, Flight, Status string }
 		Events    []struct {
 			ID, Code     string
 			ReadLocation string `json:"read_location"`
