@@ -154,9 +154,11 @@ func (x *countedReads) Read(ctx context.Context, w trail.Wanted) (trail.Found, e
 	return x.Index.Read(ctx, w)
 }
 
-func TestNoMoreBagsAreReadForAnAnswerThatFindsNoMemory(t *testing.T) {
-	const plates = 600
-	library, index, bags := airport.New(), newChangeIndex(), &countedReads{Index: memory.New()}
+// siteOfChanges returns a site that tells so many plates, each with one message, and the target of a
+// question for all of them.
+func siteOfChanges(t *testing.T, bags *countedReads, answerBytes int64, plates int, message func(plate string) string) (s *web.Site, target string) {
+	t.Helper()
+	library, index := airport.New(), newChangeIndex()
 	filer := enricher.New(library)
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, filer), Index: bags})
 	trails := trail.New(bags, filer, trail.Settings{Airports: library, Now: time.Now})
@@ -164,23 +166,42 @@ func TestNoMoreBagsAreReadForAnAnswerThatFindsNoMemory(t *testing.T) {
 		Changes: &changes.Reader{Index: index}, Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
 	}
 	queries := queryapi.Queries{Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour}
-	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 100 << 10}, queries.Operations(), nil)
-	target := "/v1/changes?limit=1000&cursor=" + cursorOf(t, askV1(s, "lx", "/v1/changes", "").Body.String())
+	s = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: answerBytes}, queries.Operations(), nil)
+	target = "/v1/changes?limit=1000&cursor=" + cursorOf(t, askV1(s, "lx", "/v1/changes", "").Body.String())
 	for i := range plates {
 		plate := fmt.Sprintf("0724%06d", i)
-		text := "BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/" + plate + "001\r\n.P/1MUELLER/HANS\r\n.L/ABC123\r\nENDBSM\r\n"
-		outcome, err := acceptor.Accept(t.Context(), ingestor.Envelope{Raw: text, Received: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)})
+		outcome, err := acceptor.Accept(t.Context(), ingestor.Envelope{Raw: message(plate), Received: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)})
 		if err != nil || outcome.Verdict != ingestor.Accepted {
 			t.Fatal(outcome, err)
 		}
 		index.progress.Told++
 		index.found = append(index.found, changes.Candidate{Plate: bag.Plate(plate), Sequence: index.progress.Told})
 	}
+	return s, target
+}
+
+func TestNoMoreBagsAreReadForAnAnswerThatFindsNoMemory(t *testing.T) {
+	const plates = 600
+	bags := &countedReads{Index: memory.New()}
+	s, target := siteOfChanges(t, bags, 100<<10, plates, func(plate string) string {
+		return "BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/" + plate + "001\r\n.P/1MUELLER/HANS\r\n.L/ABC123\r\nENDBSM\r\n"
+	})
 	if w := askV1(s, "lx", target, ""); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
 		t.Errorf("%d %.200s", w.Code, w.Body)
 	}
 	if bags.plates == 0 || bags.plates > plates/2 {
 		t.Errorf("%d of %d plates were read", bags.plates, plates)
+	}
+}
+
+func TestAnAnswerOfChangesHasAtMost4MiB(t *testing.T) {
+	location := strings.Repeat("A", 50<<10)
+	s, target := siteOfChanges(t, &countedReads{Index: memory.New()}, 0, 100, func(plate string) string {
+		return "BPM\r\n.V/1LZRH\r\n.J/S///14MAR/120000Z/" + location + "\r\n.F/LX100/14MAR/JFK\r\n.N/" + plate + "001\r\nENDBPM\r\n"
+	})
+	w := askV1(s, "lx", target, "")
+	if n := w.Body.Len(); w.Code != http.StatusOK || n > 4<<20 || n < 4<<20-100<<10 || !strings.HasSuffix(w.Body.String(), `"more":true}`) {
+		t.Errorf("%d: %d bytes: %.200s", w.Code, n, w.Body)
 	}
 }
 
