@@ -29,10 +29,13 @@ func (d dying) Mark(ctx context.Context, b *ingestor.Batch) error {
 }
 
 // marked returns how many marks there are.
-func (w *world) marked() (n int64) {
+func (w *world) marked() int64 { return w.records("bag.dirty") }
+
+// records returns how many records a topic has.
+func (w *world) records(topic string) (n int64) {
 	w.t.Helper()
 	for p := range partitions {
-		_, end, err := w.kafka.Reader("bag.dirty", p, 0).Bounds(w.t.Context())
+		_, end, err := w.kafka.Reader(topic, p, 0).Bounds(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)
 		}
@@ -63,8 +66,13 @@ func TestADoorThatIsKilledIsFollowedByOneThatMarks(t *testing.T) {
 			if found, err := w.feed.Trails.TracePlates(t.Context(), []bag.Plate{"0724100001"}); err != nil || len(found) != 1 {
 				t.Errorf("%d bags are found (%v), want one", len(found), err)
 			}
+			published := func(n int) {
+				t.Helper()
+				w.eventually("the topic has what is told", func() bool { return w.records("bag.changes") == int64(n) })
+			}
 			w.settle()
 			r.want("when it is killed", tc.told...)
+			published(len(tc.told))
 
 			outcomes, err := ingestor.NewAcceptor(w.door).AcceptBatch(t.Context(), []ingestor.Envelope{record}) // the record comes again
 			if err != nil || outcomes[0].Verdict != ingestor.Duplicate {
@@ -79,6 +87,7 @@ func TestADoorThatIsKilledIsFollowedByOneThatMarks(t *testing.T) {
 			} else {
 				r.want("in the end") // the owner has told it
 			}
+			published(1)
 		})
 	}
 }

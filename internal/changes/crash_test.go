@@ -215,14 +215,15 @@ func TestAnOwnerThatStoodStillBringsNoOldState(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			w.wantTold(map[bag.Plate]string{plate: "TWO"})
-			if p, _ := w.progress(at); p.Told != 1 {
-				t.Errorf("told %d, want 1: it only rises", p.Told)
-			}
-			slow.mustRun() // it goes on with what the other one has told
-			w.wantTold(map[bag.Plate]string{plate: "TWO"})
-			if p, _ := w.progress(at); p.Told != 1 || w.sequence() != 1 {
-				t.Errorf("told %d, sequence %v, want 1: they only rise", p.Told, w.sequence())
+			for _, when := range []string{"then", "after it has gone on with what the other one has told"} {
+				w.wantTold(map[bag.Plate]string{plate: "TWO"})
+				if got, _ := w.follow(beginning(w.currentEpoch()), everything, 10); !slices.Equal(got, []bag.Plate{plate}) {
+					t.Errorf("%s: a delta query tells %v", when, got)
+				}
+				if p, _ := w.progress(at); p.Told != 1 || w.sequence() != 1 {
+					t.Errorf("%s: told %d, sequence %v, want 1: they only rise", when, p.Told, w.sequence())
+				}
+				slow.mustRun()
 			}
 		})
 	}
@@ -429,6 +430,19 @@ func TestAReplayMarksWhatOneThatWasKilledHadFiled(t *testing.T) {
 	if n := w.marked(); n != 0 {
 		t.Errorf("%d marks of the replay that was killed, want none", n)
 	}
+	owners, want := w.owners(), make(map[bag.Plate]string)
+	wantTold := func() {
+		t.Helper()
+		for _, o := range owners {
+			o.mustRun()
+		}
+		w.wantTold(want)
+		got, _ := w.follow(beginning(w.currentEpoch()), everything, 10)
+		if slices.Sort(got); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+			t.Errorf("a delta query tells %v, want %v", got, want)
+		}
+	}
+	wantTold()
 	index.kills = ""
 	if err := replay(); err != nil {
 		t.Fatal(err)
@@ -438,6 +452,11 @@ func TestAReplayMarksWhatOneThatWasKilledHadFiled(t *testing.T) {
 			t.Errorf("%s: marks %q, want %q", p, got, want)
 		}
 	}
+	for _, p := range []bag.Plate{lost, last} {
+		want[p] = "ONE"
+		w.bags.set(p, "ONE")
+	}
+	wantTold()
 }
 
 // While a replay files a message, another one marks what it has noted. Then it is killed before it
