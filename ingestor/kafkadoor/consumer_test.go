@@ -231,8 +231,8 @@ func TestOffsetsStandStillWhileTheIndexFails(t *testing.T) {
 	if len(w.all(w.conf.Topics.Rejects)) != 0 || w.index.plates() != 0 {
 		t.Error("a batch that is not decided on has left traces")
 	}
-	if !consumer.Joined() || w.metrics.retried("commit") != 0 || w.metrics.retried("index") == 0 {
-		t.Errorf("joined %v, retries %v", consumer.Joined(), w.metrics.retries)
+	if err := consumer.Member(); err != nil || w.metrics.retried("commit") != 0 || w.metrics.retried("index") == 0 {
+		t.Errorf("member: %v, retries %v", err, w.metrics.retries)
 	}
 
 	w.index.setFail(false)
@@ -364,7 +364,7 @@ func TestAnotherMemberTakesOverWhereOneLeaves(t *testing.T) {
 	stop := w.run(first)
 	w.waitCommitted(int64(produced))
 	w.run(second)
-	w.eventually("both are members", func() bool { return first.Joined() && second.Joined() })
+	w.eventually("both are members", func() bool { return first.Member() == nil && second.Member() == nil })
 	add()
 	w.waitCommitted(int64(produced))
 	stop()

@@ -82,9 +82,6 @@ func (c *Client) NewConsumer(conf ConsumerConfig) *Consumer {
 	}
 }
 
-// Joined reports whether the consumer is a member of its group now.
-func (c *Consumer) Joined() bool { return c.joined.Load() }
-
 // Run consumes until ctx ends. Then it finishes its current batches, commits them, and leaves the
 // group, so that other members take over at once.
 //
