@@ -16,7 +16,7 @@ import (
 const (
 	readHeaderLimit = 5 * time.Second
 	readLimit       = 15 * time.Second // headers and body
-	writeLimit      = 30 * time.Second // from the end of the headers
+	writeLimit      = 30 * time.Second // from the end of the headers, or of the body if an operation has one
 	idleLimit       = 60 * time.Second
 	maxHeaderBytes  = 16 << 10
 )

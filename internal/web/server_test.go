@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/internal/fault"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/web"
 )
 
@@ -123,6 +125,27 @@ func TestServerAnswersOptionsOfEverythingLikeAnyUnknownPath(t *testing.T) {
 	defer func() { _ = response.Body.Close() }()
 	if text, _ := io.ReadAll(response.Body); response.StatusCode != 404 || response.Header.Get("X-Request-Id") == "" || string(text) != failure(fault.UnknownPath) {
 		t.Errorf("%d %v %s", response.StatusCode, response.Header, text)
+	}
+}
+
+// A body may take half of the write limit, and the delayed-bag system may take most of it.
+func TestTheTimeInWhichABodyComesIsNotTakenFromItsAnswer(t *testing.T) {
+	server := httptest.NewUnstartedServer(site(zap.NewNop(), bim()))
+	server.Config.WriteTimeout = 50 * time.Millisecond
+	server.Start()
+	defer server.Close()
+	conn, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	fmt.Fprintf(conn, "POST /baggage/processbim/v1.0/ HTTP/1.1\r\nHost: x\r\napi_key: %s\r\nContent-Length: 2\r\n\r\n", demo)
+	if err := pause.For(t.Context(), 100*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(conn, "{}")
+	if line, err := bufio.NewReader(conn).ReadString('\n'); line != "HTTP/1.1 200 OK\r\n" {
+		t.Errorf("%q, %v", line, err)
 	}
 }
 

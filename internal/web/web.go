@@ -218,6 +218,7 @@ func (s *Site) determine(w http.ResponseWriter, c *Call, here *route) Answer {
 	}
 	if here.HasBody() || here.V1() && here.Method == http.MethodPost {
 		c.readBody()
+		_ = c.controller.SetWriteDeadline(time.Now().Add(writeLimit)) // in a test there is no connection
 		if c.crowded {
 			return c.Unavailable(errCrowded)
 		}
