@@ -125,6 +125,19 @@ func TestAnswerThatWasLargeIsRefusedBeforeItIsMade(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatWasTooLargeIsMadeOnceItIsSmall(t *testing.T) {
+	size := 2 << 20
+	s := largeSite(history(func(_ context.Context, c *web.Call) web.Answer {
+		return c.OK(make([]byte, size))
+	}), 1<<20)
+	for _, want := range []struct{ size, status int }{{2 << 20, 503}, {2 << 20, 503}, {10, 200}} {
+		size = want.size
+		if w := ask(t, s, "GET", listPath(1, ""), nil, "api_key", demo); w.Code != want.status {
+			t.Errorf("%d bytes: %d, want %d", size, w.Code, want.status)
+		}
+	}
+}
+
 func TestAnswerInOnePieceIsCountedToo(t *testing.T) {
 	s := largeSite(history(func(_ context.Context, c *web.Call) web.Answer {
 		return c.OK(append(c.Buffer, bytes.Repeat([]byte("x"), 200<<10)...))
