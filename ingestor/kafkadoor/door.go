@@ -69,7 +69,7 @@ func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) erro
 		return err
 	}
 	d.conf.Logger.Warn("the rejects topic does not take a reject of this size, and gets the beginning of its text: set max.message.bytes",
-		zap.String("topic", d.conf.Topics.Rejects), zap.Int("wanted", maxRejectBytes))
+		zap.Error(err), zap.String("topic", d.conf.Topics.Rejects), zap.Int("wanted", maxRejectBytes))
 	for i := range records {
 		records[i].Value = records[i].Value[:min(len(records[i].Value), keptOfTooLarge)]
 	}

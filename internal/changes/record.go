@@ -128,7 +128,7 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		for without := "its bags"; errors.Is(err, kafka.ErrTooLarge) && !c.bare; without = "its bags, PNRs and flights" {
 			o.log.Warn("a change is too large for the topic of changes: publishing it without "+without,
-				zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)))
+				zap.Error(err), zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)))
 			c.state, c.bare = nil, c.state == nil
 			records[i] = o.document(c, now)
 			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])

@@ -14,8 +14,8 @@ import (
 
 // NewLogger returns a logger that writes to w. level is debug, info, warn or error. format is json,
 // console, or auto, which is console if w is a terminal, else json. Times are UTC, in RFC 3339 with
-// milliseconds. Of the warnings of one text, at most ten are written each minute; the next one says in
-// left_out how many were not.
+// milliseconds. Of the warnings of one text with an error, other than those of requests, at most ten
+// are written each minute; the next one says in left_out how many were not.
 func NewLogger(w io.Writer, level, format string) *zap.Logger {
 	threshold, _ := zapcore.ParseLevel(level) // package config has checked it
 	encoding := zap.NewProductionEncoderConfig()

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -8,13 +9,14 @@ import (
 	"go.uber.org/zap/zapcore"
 )
 
-// warningsAMinute is how many warnings of one text are written each minute. A failed attempt is a
-// warning, and while a server is away every partition makes one each second.
+// warningsAMinute is how many failures of one text are written each minute. A failed attempt is a
+// warning with an error, and while a server is away every partition makes one each second.
 const warningsAMinute = 10
 
-// sparing writes at most warningsAMinute warnings of one text each minute. The next warning of that
-// text has a field left_out, which counts those that were left out before it. Other levels are
-// written as they come.
+// sparing writes at most warningsAMinute warnings of one text with a field error each minute. The next
+// one of that text has a field left_out, which counts those that were left out before it. What else
+// is logged is written as it comes: a warning without an error tells something that happens once, and
+// each request has its record.
 type sparing struct {
 	zapcore.Core
 	warnings *Limit
@@ -35,7 +37,7 @@ func (s sparing) Check(e zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.
 
 // Write implements zapcore.Core.
 func (s sparing) Write(e zapcore.Entry, fields []zapcore.Field) error {
-	if e.Level == zapcore.WarnLevel {
+	if e.Level == zapcore.WarnLevel && e.Message != "request" && slices.ContainsFunc(fields, isError) {
 		written, leftOut := s.warnings.Pass(e.Message, e.Time)
 		if !written {
 			return nil
@@ -46,6 +48,8 @@ func (s sparing) Write(e zapcore.Entry, fields []zapcore.Field) error {
 	}
 	return s.Core.Write(e, fields)
 }
+
+func isError(f zapcore.Field) bool { return f.Type == zapcore.ErrorType }
 
 // Limit limits how many log lines of each kind are written a minute. It may be used by several
 // goroutines at once.
