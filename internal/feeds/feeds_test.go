@@ -157,6 +157,19 @@ func TestCountsOfSeveralProcessesAddUp(t *testing.T) {
 	}
 }
 
+// A consumer that catches up reads the messages of several hours at once, and those of each partition
+// in their own order.
+func TestAFeedBeginsWithItsEarliestMessage(t *testing.T) {
+	w := newWorld(t)
+	earliest := w.now.Add(-25 * time.Hour)
+	w.send("ZRH", w.now, 1, 0)
+	w.send("ZRH", earliest, 1, 0)
+	w.send("ZRH", earliest.Add(time.Hour), 1, 0)
+	if f := w.read(26)[0]; !f.First.Equal(earliest) || len(f.Hours) != 3 || !f.Last.Equal(w.now) {
+		t.Errorf("%+v, want it to begin at %v", f, earliest)
+	}
+}
+
 // A feed with a message a minute for two hours, none for six, and again for one, every week.
 func TestAFeedIsSilentAfterTenUsualGaps(t *testing.T) {
 	w := newWorld(t)

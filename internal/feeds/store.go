@@ -64,7 +64,7 @@ func (s *Store) add(ctx context.Context, pending map[slot]*arrivals) error {
 				p.HIncrBy(ctx, key, hour+field, n)
 			}
 			p.ExpireAt(ctx, key, at.Add(expiry))
-			p.ZAddNX(ctx, s.key(firstKey), goredis.Z{Score: float64(a.first.UnixMilli()), Member: slot.String()})
+			p.ZAddLT(ctx, s.key(firstKey), goredis.Z{Score: float64(a.first.UnixMilli()), Member: slot.String()})
 			p.ZAddGT(ctx, s.key(lastKey), goredis.Z{Score: float64(a.last.UnixMilli()), Member: slot.String()})
 		}
 	})
