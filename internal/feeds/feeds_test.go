@@ -210,6 +210,20 @@ func TestAFeedIsSilentAfterTenUsualGaps(t *testing.T) {
 	}
 }
 
+// The watch asks for the states of all feeds each minute.
+func TestAStateIsToldWithoutTheCountsOfToday(t *testing.T) {
+	w := newWorld(t)
+	w.now = w.now.Truncate(24 * time.Hour)
+	w.send("ZRH", w.now, 1, 0)
+	today := "feed:ZRH/kafka:" + w.now.Format("20060102")
+	if err := w.client.WriteClient().Set(t.Context(), today, "no hash", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if f := w.read(0)[0]; f.State != feeds.New {
+		t.Errorf("%+v", f)
+	}
+}
+
 func TestFiveMinutesAreNoSilence(t *testing.T) {
 	w := newWorld(t)
 	today := w.now

@@ -231,7 +231,9 @@ func daysOf(f *Feed, hours int, now time.Time) []time.Time {
 			}
 		}
 	}
-	add(firstHour(hours, now), now)
+	if hours > 0 { // the state needs earlier weeks alone
+		add(firstHour(hours, now), now)
+	}
 	since := f.Last
 	if earliest := now.Add(-lookBack); since.Before(earliest) {
 		since = earliest
