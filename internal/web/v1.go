@@ -131,11 +131,11 @@ func (c *Call) unreadable() (Answer, bool) {
 	return Answer{}, false
 }
 
-// superfluous refuses a request to an operation that takes no body if it has one, as it may have
-// members that the sender expects to count. It returns false for an empty object, which some clients
-// always send.
+// superfluous refuses a request to an operation that takes no body if it has one, or the beginning of
+// one, as it may have members that the sender expects to count. It returns false for an empty object,
+// which some clients always send.
 func (c *Call) superfluous() (Answer, bool) {
-	if text := bytes.TrimSpace(c.Body); !c.TooLarge && (len(text) == 0 || string(text) == "{}") {
+	if text := bytes.TrimSpace(c.Body); c.Body != nil && (len(text) == 0 || string(text) == "{}") {
 		return Answer{}, false
 	}
 	return c.Invalid([]RequestError{{Cause: fault.Unknown, Expected: "no body"}}), true

@@ -307,6 +307,11 @@ func TestAnOperationWithoutABodyRefusesOne(t *testing.T) {
 			}
 		}
 	}
+	cut := request("POST", "/v1/webhooks/wh_1/secret", "", "api_key", demo)
+	cut.Body, cut.ContentLength = brokenBody{}, 10
+	if got := problem(t, answer(s, cut)); got != refused {
+		t.Errorf("a body that was cut off: %s, want %s", got, refused)
+	}
 }
 
 type brokenBody struct{}
