@@ -291,7 +291,11 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		{checks: []config.Check{config.SharedRedis, config.SharedKafka, config.SomeKafka}, variables: []string{"BAGTRAIL_REDIS_URL", "BAGTRAIL_KAFKA_BROKERS"}},
 		{args: []string{"--kafka-brokers=off"}, checks: []config.Check{config.SharedKafka, config.SomeKafka}, variables: []string{"BAGTRAIL_KAFKA_BROKERS"}},
 		{env: []string{"BAGTRAIL_HTTP_ADDR=", "BAGTRAIL_REDIS_URL="}},
-		{env: []string{"BAGTRAIL_API_SERVICE_HOST=10.0.0.1", "BAGTRAIL_PORT_8080_TCP_ADDR=10.0.0.1", "BAGTRAIL_SERVICE_PORT_HTTP=80"}},
+		{env: []string{"BAGTRAIL_API_SERVICE_HOST=10.0.0.1", "BAGTRAIL_PORT_8080_TCP_ADDR=10.0.0.1", "BAGTRAIL_PORT_8080_TCP_PORT=80", "BAGTRAIL_PORT=tcp://10.0.0.1:80", "BAGTRAIL_SERVICE_PORT_HTTP=80"}},
+		{env: []string{"BAGTRAIL_HTTP_PORT=9090"}, variables: []string{"BAGTRAIL_HTTP_PORT"}},
+		{args: []string{"--http-answer-bytes=4294967296"}},
+		{args: []string{"--http-answer-bytes=8589934591GiB"}},
+		{args: []string{"--http-answer-bytes=8589934592GiB"}, variables: []string{"BAGTRAIL_HTTP_ANSWER_BYTES"}},
 	} {
 		_, err := load(t, tc.args, tc.env, tc.checks...)
 		var got []string

@@ -144,8 +144,8 @@ func fromFlags(fs *pflag.FlagSet) layer {
 const testPrefix = prefix + "TEST_"
 
 // serviceLink matches the variables that Kubernetes makes for a Service whose name begins with
-// "bagtrail".
-var serviceLink = regexp.MustCompile(`_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT(_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?$`)
+// "bagtrail". The one that ends in _PORT holds a URL.
+var serviceLink = regexp.MustCompile(`^[^=]+(_SERVICE_HOST=|_SERVICE_PORT(_[A-Z0-9_]+)?=|_PORT_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?=|_PORT=[a-z]+://)`)
 
 // fromEnviron reads the variables. An empty variable counts as absent, unless the setting can be
 // empty: container tools set one for what they do not have.
@@ -161,7 +161,7 @@ func (l *loader) fromEnviron(environ []string, settings []setting) layer {
 		switch {
 		case i >= 0 && (text != "" || slices.ContainsFunc(settings, func(s setting) bool { return s.name == known[i] && s.empty })):
 			env[known[i]] = given{text, "environment " + name}
-		case i < 0 && !serviceLink.MatchString(name):
+		case i < 0 && !serviceLink.MatchString(entry):
 			l.faults = append(l.faults, &Fault{name, "is no variable of bagtrail" + didYouMean(name, known, variable), ""})
 		}
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
 	"net/url"
 	"strconv"
@@ -132,17 +133,17 @@ func duration(dst *time.Duration) value {
 
 func size(dst *int64) value {
 	return value{"size", func(s string) error {
-		number, unit := s, int64(1)
+		number, unit := s, uint64(1)
 		for i, name := range []string{"KiB", "MiB", "GiB"} {
 			if before, found := strings.CutSuffix(s, name); found {
 				number, unit = before, 1<<(10*(i+1))
 			}
 		}
-		n, err := strconv.ParseInt(number, 10, 32)
-		if err != nil {
+		n, err := strconv.ParseUint(number, 10, 64)
+		if err != nil || n > math.MaxInt64/unit {
 			return errors.New("is no size such as 512KiB, 64MiB or 1GiB")
 		}
-		*dst = n * unit
+		*dst = int64(n * unit)
 		return nil
 	}}
 }
