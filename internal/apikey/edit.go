@@ -21,7 +21,7 @@ const keyPrefix = "bagtrail_"
 // The errors of editing a key file.
 var (
 	ErrNoSuchKey = errors.New("no key with that name")
-	ErrLayout    = errors.New("bagtrail cannot edit a key file with this layout: edit the file by hand")
+	errLayout    = errors.New("bagtrail cannot edit a key file with this layout: edit the file by hand")
 )
 
 // List returns the keys of a file in the order of the file, including expired and revoked ones.
@@ -77,7 +77,7 @@ func Revoke(path, name string) error {
 
 // edit calls change with the text and the keys of a file, and writes the text that change returns.
 // If Parse does not read exactly the keys that change returns from that text, edit writes nothing and
-// returns ErrLayout. On Unix a lock on the directory of the file serialises edits; on other systems
+// returns errLayout. On Unix a lock on the directory of the file serialises edits; on other systems
 // nothing does. A reader sees the file either before or after the edit.
 func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -108,7 +108,7 @@ func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, er
 		return err
 	}
 	if !sameKeys(got, want) {
-		return ErrLayout
+		return errLayout
 	}
 	return wholefile.Write(path, file)
 }

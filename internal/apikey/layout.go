@@ -49,7 +49,7 @@ func markRevoked(file []byte, index int) ([]byte, error) {
 	}
 	entry := list.Content[index]
 	if entry.Kind != yaml.MappingNode || len(entry.Content) == 0 {
-		return nil, ErrLayout
+		return nil, errLayout
 	}
 	for member := range slices.Chunk(entry.Content, 2) {
 		if member[0].Value == "revoked" {
@@ -64,15 +64,15 @@ func markRevoked(file []byte, index int) ([]byte, error) {
 }
 
 // keyList returns the list of keys in a key file that Parse accepts. It reads only the first document
-// of the file, and returns ErrLayout if that one is empty.
+// of the file, and returns errLayout if that one is empty.
 func keyList(file []byte) (*yaml.Node, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(file, &document); err != nil || len(document.Content) != 1 {
-		return nil, ErrLayout
+		return nil, errLayout
 	}
 	object := document.Content[0]
 	if object.Kind != yaml.MappingNode || len(object.Content) != 2 || object.Content[1].Kind != yaml.SequenceNode {
-		return nil, ErrLayout
+		return nil, errLayout
 	}
 	return object.Content[1], nil
 }

@@ -19,8 +19,8 @@ import (
 // Cookie is the name of the cookie that holds the session of a browser.
 const Cookie = "bagtrail_session"
 
-// Longest is how long a session lasts, unless its key expires before.
-const Longest = 8 * time.Hour
+// longest is how long a session lasts, unless its key expires before.
+const longest = 8 * time.Hour
 
 // Session is the session of a browser.
 type Session struct {
@@ -70,7 +70,7 @@ func (s *Sessions) sign(text []byte, key *apikey.Key) []byte {
 
 // Begin makes a session and its cookie.
 func (s *Sessions) Begin(key *apikey.Key, now time.Time) (session Session, cookie string) {
-	ends := now.Add(Longest)
+	ends := now.Add(longest)
 	if !key.Expires.IsZero() && key.Expires.Before(ends) {
 		ends = key.Expires
 	}

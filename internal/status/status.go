@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// Every is the interval at which a process reports.
-	Every = 2 * time.Second
+	// every is the interval at which a process reports.
+	every = 2 * time.Second
 	// Lasts is how long a report counts. It allows for clocks that differ by seconds.
 	Lasts = 10 * time.Second
 )
@@ -89,7 +89,7 @@ type Monitor struct {
 // Run reports until ctx ends.
 func (m *Monitor) Run(ctx context.Context) error {
 	m.Update(ctx)
-	pause.Every(ctx, Every, func() { m.Update(ctx) })
+	pause.Every(ctx, every, func() { m.Update(ctx) })
 	return nil
 }
 
@@ -97,7 +97,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 func (m *Monitor) Update(ctx context.Context) {
 	m.updating.Lock()
 	defer m.updating.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, Every)
+	ctx, cancel := context.WithTimeout(ctx, every)
 	defer cancel()
 	own, parts := m.Look(ctx)
 	all, err := m.Reports.Exchange(ctx, m.Process, own)

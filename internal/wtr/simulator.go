@@ -37,7 +37,6 @@ type Fault string
 
 // The faults.
 const (
-	NoFault   Fault = ""
 	CutBefore Fault = "cut-before" // the connection is cut before the request is read
 	CutDuring Fault = "cut-during" // … in the middle of the answer
 	CutAfter  Fault = "cut-after"  // … after the record was created, without an answer
