@@ -34,7 +34,7 @@ func (h *holding) Send(event, _ string, _ []byte) error {
 	return nil
 }
 
-func (h *holding) Flush() error {
+func (h *holding) Flush() {
 	h.mu.Lock()
 	pending := h.pending
 	h.pending = false
@@ -43,7 +43,6 @@ func (h *holding) Flush() error {
 		h.told <- struct{}{}
 		<-h.hold
 	}
-	return nil
 }
 
 func (h *holding) Renew(context.Context) (*apikey.Key, bool)       { return nil, false } // it is asked after the revocation only

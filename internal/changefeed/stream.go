@@ -24,8 +24,8 @@ type Listener interface {
 	// Send sends an event, at the latest with the next Flush. id is the cursor after it. An error
 	// means that the listener has gone, or does not read.
 	Send(event, id string, data []byte) error
-	// Flush sends the events.
-	Flush() error
+	// Flush sends the events. If that fails, the context of the stream ends.
+	Flush()
 	// Renew returns the key as it is now. It returns false if the stream must end, because the key is
 	// not valid any more, or may not read changes.
 	Renew(ctx context.Context) (*apikey.Key, bool)
@@ -161,8 +161,9 @@ func (s *stream) catchUp(ctx context.Context) error {
 			}
 		}
 		s.cursor = b.Cursor
-		if err := s.to.Flush(); err != nil || !b.More {
-			return err
+		s.to.Flush()
+		if !b.More {
+			return nil
 		}
 		select {
 		case <-s.beats:
@@ -217,7 +218,8 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 	for _, p := range fresh {
 		s.cursor.Pass(p.Candidate)
 	}
-	return s.to.Flush()
+	s.to.Flush()
+	return nil
 }
 
 // send sends a change, and moves the cursor past it.
@@ -241,7 +243,8 @@ func (s *stream) reset(ctx context.Context, reason string) error {
 	if err := s.to.Send(EventReset, now.String(), data); err != nil {
 		return err
 	}
-	return s.to.Flush()
+	s.to.Flush()
+	return nil
 }
 
 // heartbeat sends the cursor.
@@ -251,5 +254,6 @@ func (s *stream) heartbeat() error {
 	if err := s.to.Send(EventHeartbeat, id, data); err != nil {
 		return err
 	}
-	return s.to.Flush()
+	s.to.Flush()
+	return nil
 }

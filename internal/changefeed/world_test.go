@@ -346,7 +346,7 @@ func (l *listener) Send(name, id string, data []byte) error {
 	return nil
 }
 
-func (*listener) Flush() error { return nil }
+func (*listener) Flush() {}
 
 func (l *listener) Renew(context.Context) (*apikey.Key, bool) {
 	key := l.key.Load()

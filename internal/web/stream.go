@@ -74,13 +74,12 @@ func (s *Stream) Send(event, id string, data []byte) error {
 	return err
 }
 
-// Flush sends the events.
-func (s *Stream) Flush() error {
-	if !s.sent {
-		return nil
+// Flush sends the events. If that fails, the context of the stream ends.
+func (s *Stream) Flush() {
+	if s.sent {
+		s.sent = false
+		_ = s.call.controller.Flush() // always nil: the writer of the router returns no error
 	}
-	s.sent = false
-	return s.call.controller.Flush()
 }
 
 // Renew looks up the key of a long call, or its session, once more. It returns false if the key is
