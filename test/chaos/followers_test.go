@@ -28,6 +28,21 @@ import (
 	"bagtrail/test/service"
 )
 
+func TestAFollowerKeepsTheFirstStateOfAPosition(t *testing.T) {
+	f := &follower{ordered: true, states: make(map[string]change)}
+	for _, bags := range []string{"first", "again"} {
+		f.tell(change{"0724100001-1-5", "0724100001", 1, 5, json.RawMessage(bags)})
+	}
+	if got := string(f.states["0724100001"].Bags); got != "first" || len(f.faults) > 0 {
+		t.Errorf("it keeps what was told %s, with the faults %q", got, f.faults)
+	}
+	f.tell(change{"0724100001-1-6", "0724100001", 1, 7, nil})
+	f.tell(change{"0724100001-1-6", "0724100001", 1, 6, nil})
+	if got := f.states["0724100001"].Sequence; got != 7 || len(f.faults) != 2 {
+		t.Errorf("it keeps sequence %d, with the faults %q", got, f.faults)
+	}
+}
+
 // limitedKey sees the bags of two of the eight airlines of the simulated feed.
 const limitedKey = "of-two-airlines"
 
@@ -43,25 +58,28 @@ func keys(t *testing.T) string {
 	return "BAGTRAIL_KEYS_FILE=" + path
 }
 
-// state is what a follower was told last of a plate.
-type state struct {
-	epoch, sequence int64
-	bags            json.RawMessage
+// change is a change as the service tells it.
+type change struct {
+	ID       string          `json:"id"`
+	Plate    string          `json:"plate"`
+	Epoch    int64           `json:"epoch"`
+	Sequence int64           `json:"sequence"`
+	Bags     json.RawMessage `json:"bags"`
 }
 
-// before reports whether a state is older than another.
-func (s state) before(other state) bool {
-	return cmp.Or(cmp.Compare(s.epoch, other.epoch), cmp.Compare(s.sequence, other.sequence)) < 0
+// before reports whether a change has a lower position than another one of the plate.
+func (c change) before(other change) bool {
+	return cmp.Or(cmp.Compare(c.Epoch, other.Epoch), cmp.Compare(c.Sequence, other.Sequence)) < 0
 }
 
 // follower follows changes as its readers are told to: of each plate it keeps what has the highest
-// position.
+// position, and drops what is not higher.
 type follower struct {
 	name, key string
 	ordered   bool // positions of a plate never go down
 
 	mu      sync.Mutex
-	states  map[string]state
+	states  map[string]change // by plate
 	told    int
 	resets  int
 	faults  []string
@@ -69,18 +87,21 @@ type follower struct {
 }
 
 // tell notes a change.
-func (f *follower) tell(plate string, told state) {
+func (f *follower) tell(c change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.told++
-	last, known := f.states[plate]
-	if known && told.before(last) {
-		if f.ordered {
-			f.faults = append(f.faults, fmt.Sprintf("%s went back from %d to %d", plate, last.sequence, told.sequence))
+	if id := fmt.Sprintf("%s-%d-%d", c.Plate, c.Epoch, c.Sequence); c.ID != id {
+		f.faults = append(f.faults, fmt.Sprintf("a change has the id %q, not %s", c.ID, id))
+	}
+	last, known := f.states[c.Plate]
+	if known && !last.before(c) {
+		if f.ordered && c.before(last) {
+			f.faults = append(f.faults, fmt.Sprintf("%s went back from %d to %d", c.Plate, last.Sequence, c.Sequence))
 		}
 		return
 	}
-	f.states[plate] = told
+	f.states[c.Plate] = c
 }
 
 // count returns how many changes were told.
@@ -102,14 +123,6 @@ func (f *follower) fail(format string, args ...any) {
 	f.faults = append(f.faults, fmt.Sprintf(format, args...))
 }
 
-// change is a change as the service tells it.
-type change struct {
-	Plate    string          `json:"plate"`
-	Epoch    int64           `json:"epoch"`
-	Sequence int64           `json:"sequence"`
-	Bags     json.RawMessage `json:"bags"`
-}
-
 // followers follow the changes by the delta query, by the stream and by a webhook, with two keys each.
 type followers struct {
 	list []*follower
@@ -126,12 +139,12 @@ func (w *world) follow(apis ...*service.Service) {
 		for way, run := range map[string]func(*follower, context.Context, []*service.Service, string){
 			"delta query": (*follower).query, "stream": (*follower).stream,
 		} {
-			f := &follower{name: way + ", " + name, key: key, ordered: true, states: make(map[string]state)}
+			f := &follower{name: way + ", " + name, key: key, ordered: true, states: make(map[string]change)}
 			cursor := f.first(w, apis[0])
 			fs.list = append(fs.list, f)
 			fs.wg.Go(func() { run(f, ctx, apis, cursor) })
 		}
-		f := &follower{name: "webhook, " + name, key: key, states: make(map[string]state)} // which may repeat older ones
+		f := &follower{name: "webhook, " + name, key: key, states: make(map[string]change)} // which may repeat older ones
 		f.hook(w, apis[0])
 		fs.list = append(fs.list, f)
 	}
@@ -178,7 +191,7 @@ func (f *follower) hook(w *world, s *service.Service) {
 			f.note(&f.resets)
 		}
 		for _, c := range told.Data.Changes {
-			f.tell(c.Plate, state{c.Epoch, c.Sequence, c.Bags})
+			f.tell(c)
 		}
 	}))
 	w.t.Cleanup(receiver.Close)
@@ -261,7 +274,7 @@ func (f *follower) query(ctx context.Context, apis []*service.Service, cursor st
 			continue
 		}
 		for _, c := range p.Changes {
-			f.tell(c.Plate, state{c.Epoch, c.Sequence, c.Bags})
+			f.tell(c)
 		}
 		cursor = p.Cursor
 	}
@@ -320,7 +333,7 @@ func (f *follower) event(event, data string) {
 			f.fail("no change: %v: %s", err, data)
 			return
 		}
-		f.tell(c.Plate, state{c.Epoch, c.Sequence, c.Bags})
+		f.tell(c)
 	case "reset":
 		f.note(&f.resets)
 	case "heartbeat", "":
@@ -337,7 +350,7 @@ func (w *world) verifyFollowers(u *reference, s *service.Service) {
 		return
 	}
 	known := make(map[string]map[string]string) // by key and plate
-	topic := &follower{name: "topic, everything", key: service.DevelopmentKey, states: make(map[string]state)}
+	topic := &follower{name: "topic, everything", key: service.DevelopmentKey, states: make(map[string]change)}
 	for _, f := range append(w.followers.list, topic) {
 		if known[f.key] == nil {
 			known[f.key] = f.known(w, s, slices.Sorted(maps.Keys(u.days)))
@@ -369,14 +382,14 @@ func (w *world) verifyFollowers(u *reference, s *service.Service) {
 
 // readTopic reads the topic of changes from its beginning.
 func (w *world) readTopic(f *follower) {
-	f.told, f.states = 0, make(map[string]state)
+	f.told, f.states = 0, make(map[string]change)
 	w.read(w.changes(), func(m kafka.Message) {
-		change, err := changes.ParseRecord(m.Value)
+		r, err := changes.ParseRecord(m.Value)
 		if err != nil {
 			f.fail("no change: %s", m.Value)
 			return
 		}
-		f.tell(string(change.Plate), state{change.Epoch, change.Sequence, change.Bags})
+		f.tell(change{r.ID, string(r.Plate), r.Epoch, r.Sequence, r.Bags})
 	})
 }
 
@@ -426,7 +439,7 @@ func (f *follower) missed(known map[string]string) (missed []string) {
 	defer f.mu.Unlock()
 	for plate, want := range known {
 		var told []map[string]any
-		if last := f.states[plate].bags; last != nil {
+		if last := f.states[plate].Bags; last != nil {
 			if err := json.Unmarshal(last, &told); err != nil {
 				missed = append(missed, fmt.Sprintf("%s: %v", plate, err))
 				continue
