@@ -346,9 +346,6 @@ func (f *follower) event(event, data string) {
 // answers to its key.
 func (w *world) verifyFollowers(u *reference, s *service.Service) {
 	w.t.Helper()
-	if w.followers == nil {
-		return
-	}
 	known := make(map[string]map[string]string) // by key and plate
 	topic := &follower{name: "topic, everything", key: service.DevelopmentKey, states: make(map[string]change)}
 	for _, f := range append(w.followers.list, topic) {

@@ -104,6 +104,7 @@ func (w *world) freeze(server *program.Process) *freeze {
 	w.t.Helper()
 	n := size()
 	s := w.start("serve", "BAGTRAIL_LOG_LEVEL=info") // logs when the process joins the group
+	w.follow(s)
 	watch := w.watchGroup()
 	w.startStream(n.rate).flow()
 	w.startPosts(n.postRate, s)
