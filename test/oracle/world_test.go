@@ -142,6 +142,7 @@ func (w world) bags(plate string) []*bag.Bag {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.checkOrder(bags)
 	return bags
 }
 
@@ -156,6 +157,19 @@ func (w world) traced(plate string) []*bag.Bag {
 		bags[i] = traced[i].Bag
 	}
 	return bags
+}
+
+// checkOrder fails the test if bags are not in the order of lists (rules §4).
+func (w world) checkOrder(bags []*bag.Bag) {
+	if !slices.IsSortedFunc(bags, func(a, b *bag.Bag) int {
+		return cmp.Or(cmp.Compare(a.Plate, b.Plate), cmp.Compare(a.PNR, b.PNR), cmp.Compare(a.Surname, b.Surname))
+	}) {
+		var list []string
+		for _, b := range bags {
+			list = append(list, fmt.Sprintf("%s/%s/%s", b.Plate, b.PNR, b.Surname))
+		}
+		w.t.Fatalf("a list is not in the order plate, PNR, surname: %q", list)
+	}
 }
 
 // shown returns the bags of a plate as a history shows them.
@@ -173,10 +187,13 @@ func (w world) flight(code string, arriving bool, f bag.Flight) []oracle.FlightE
 		w.t.Fatal(err)
 	}
 	var list []oracle.FlightEntry
+	var bags []*bag.Bag
 	for _, l := range listed {
+		bags = append(bags, l.Bag)
 		list = append(list, oracle.FlightEntry{Plate: string(l.Bag.Plate), Rush: yn(l.Bag.Rush), FirstName: l.Bag.GivenName,
 			LastName: l.Bag.Surname, Status: l.Leg.Status.String(), Seat: l.Leg.Seat, PNR: l.Bag.PNR})
 	}
+	w.checkOrder(bags)
 	return list
 }
 
@@ -206,6 +223,7 @@ func (w world) passenger(pnr string, day bag.Day) []oracle.PassengerEntry {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	w.checkOrder(bags)
 	var list []oracle.PassengerEntry
 	for _, b := range bags {
 		list = append(list, oracle.PassengerEntry{Plate: string(b.Plate), FirstName: b.GivenName, LastName: b.Surname,
@@ -495,8 +513,8 @@ func (q *questions) legs() []oracle.Leg {
 	return all
 }
 
-// sortTies orders bags of one plate, PNR and surname, for which the rules give no order: by their
-// first events, then by the number of events.
+// sortTies sorts bags by plate, PNR and surname, and by their events where these are equal: the
+// rules give no order then.
 func sortTies(truth []*oracle.Bag, service []*bag.Bag) {
 	texts := func(plate, pnr, surname string, events []oracle.Event) string {
 		text, _ := json.Marshal(events)
@@ -510,7 +528,7 @@ func sortTies(truth []*oracle.Bag, service []*bag.Bag) {
 	})
 }
 
-// sortEntries does the same for the entries of a list.
+// sortEntries sorts the entries of a list in the same way, with their members in place of events.
 func sortEntries(list []oracle.FlightEntry) {
 	slices.SortStableFunc(list, func(a, b oracle.FlightEntry) int {
 		return cmp.Or(cmp.Compare(a.Plate, b.Plate), cmp.Compare(a.PNR, b.PNR), cmp.Compare(a.LastName, b.LastName),
