@@ -1,8 +1,10 @@
 // Package oracle is a second, plain implementation of rules §2 and §3 and of the selections of
-// rules §4. Tests compare it with the service. It was written from the sentences of the rules alone
-// and shares only the parser with the service. It keeps everything in memory and prefers obvious
-// code to fast code. If a sentence of the rules can be read in two ways, a comment that begins with
-// "Reading" says which one it takes.
+// rules §4. Tests compare it with the service. It was written from the sentences of the rules,
+// keeps everything in memory and prefers obvious code to fast code. It shares the parser with the
+// service, which reads the fields of elements, such as names without their count and title, and
+// decides which of several .X counts; and, by its settings, the libraries of airports and airlines.
+// If a sentence of the rules can be read in two ways, a comment that begins with "Reading" says
+// which one it takes.
 package oracle
 
 import (

@@ -88,8 +88,8 @@ func (o *Oracle) read(in Input) *message {
 	if !m.Accepted() {
 		return nil
 	}
-	m.text = canonical(&m.Message)
 	lines := linesOf(in.Text)
+	m.text = strings.Join(lines[slices.Index(lines, m.Identifier):], "\n") // nothing follows the end line
 	m.origin = originLine(lines, m.Identifier)
 	m.airport = m.Version.Airport
 	zone := o.set.Zone(m.airport)
@@ -137,11 +137,6 @@ func (o *Oracle) read(in Input) *message {
 	slices.Sort(m.plates)
 	m.plates = slices.Compact(m.plates)
 	return m
-}
-
-// canonical returns the text by which copies of a message are recognised.
-func canonical(m *parser.Message) string {
-	return strings.ReplaceAll(m.Canonical(), "\r\n", "\n")
 }
 
 // linesOf returns the lines of a text without control characters, surrounding blanks and empty
