@@ -298,6 +298,11 @@ var identityRules = []rule{
 10:20 BPM .V/1LZRH .F/LX602/20JUN/GVA .B/OFF/+A .P/SMI
 10:30 BPM .V/1LZRH .F/LX602/20JUN/GVA .J/S .N/+A`,
 		[]string{"events A: SORTED | OFFLOADED" + strings.Repeat(" | EXPECTED", 100)}},
+	{"a history has a cancelled bag only if no other matches", `
+10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH .L/ABC123
+10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/MEIER .L/XYZ789
+10:20 BSM DEL .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH .L/ABC123`,
+		[]string{"bag A: ABC123/SMITH cancelled | XYZ789/MEIER", "history A 20: XYZ789/MEIER", "history A 20 pnr=ABC123: ABC123/SMITH"}},
 }
 
 // passengers returns groups of plate A, each with a PNR of its own.
