@@ -361,8 +361,8 @@ func journeysOf(seed uint64) []oracle.Input {
 	opt := journey.Crowded(awkward[seed%uint64(len(awkward))], 1+int(seed/7%4))
 	opt.Statuses = statuses
 	w := &talk{r: rand.New(rand.NewPCG(seed, 0x6a6f))}
-	icao := strings.NewReplacer("/LX", "/SWR", "/BA", "/BAW", "/U2", "/EZY", "/DLH", "/LH")
-	cut := strings.NewReplacer(".P/SMITH", ".P/SMI", ".P/MUELLER", ".P/MUELLE", "BRIEN", "'BRIEN")
+	icao := strings.NewReplacer("/LX", "/SWR", "/BA", "/BAW", "/U2", "/EZY")
+	cut := strings.NewReplacer(".P/SMITH", ".P/SMI", ".P/MUELLER", ".P/MUELLE")
 	for _, m := range journey.Make(seed, opt) {
 		text, received := m.Text, m.Received
 		if !m.Report {
