@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -94,37 +93,6 @@ func containerRedis(t testing.TB) (Server, error) {
 	addr := loopback.Join(ports[0])
 	err = program.Await(ctx, func(ctx context.Context) error { return program.RedisReady(ctx, addr) })
 	return Server{Addrs: []string{addr}, URL: "redis://" + addr}, err
-}
-
-// containerCluster runs all nodes in one container: clients outside must reach the nodes at the
-// addresses by which the nodes know each other.
-func containerCluster(t testing.TB) (Server, error) {
-	const nodes = 6
-	ctx := Context(t)
-	ports, err := loopback.Ports(2 * nodes)
-	if err != nil {
-		return Server{}, err
-	}
-	ports, buses := ports[:nodes], ports[nodes:]
-	env := map[string]string{}
-	var script strings.Builder
-	addrs := make([]string, nodes)
-	for i, port := range ports {
-		addrs[i] = loopback.Join(port)
-		own := append(program.ClusterNode(buses[i]), "cluster-announce-ip 127.0.0.1", fmt.Sprintf("cluster-config-file nodes-%d.conf", i), fmt.Sprintf("appenddirname aof-%d", i))
-		env[fmt.Sprintf("CONF%d", i)] = program.RedisConf(port, "/tmp", append(own, inContainer...))
-		fmt.Fprintf(&script, `printf '%%s' "$CONF%d" | redis-server - & `, i)
-	}
-	if err := redisImage.run(ctx, t, ports, env, script.String()+"wait"); err != nil {
-		return Server{}, err
-	}
-	for _, addr := range addrs {
-		err := program.Await(ctx, func(ctx context.Context) error { return program.RedisReady(ctx, addr) })
-		if err != nil {
-			return Server{}, err
-		}
-	}
-	return clusterOf(addrs), program.Join(ctx, addrs, buses)
 }
 
 func containerKafka(t testing.TB, version Version) (Server, error) {

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	goredis "github.com/redis/go-redis/v9"
@@ -54,7 +52,7 @@ func givenRedis(t testing.TB) (Server, error) {
 }
 
 func leaseDatabase(ctx context.Context, u *url.URL) (int64, error) {
-	c, err := dial(ctx, u, u.Host)
+	c, err := dial(ctx, u)
 	if err != nil {
 		return 0, err
 	}
@@ -76,7 +74,7 @@ func leaseDatabase(ctx context.Context, u *url.URL) (int64, error) {
 }
 
 func flush(ctx context.Context, u *url.URL, database int64) error {
-	c, err := dial(ctx, u, u.Host)
+	c, err := dial(ctx, u)
 	if err != nil {
 		return err
 	}
@@ -87,9 +85,9 @@ func flush(ctx context.Context, u *url.URL, database int64) error {
 	return c.FlushDB(ctx).Err()
 }
 
-// dial connects to addr with the user and password of u.
-func dial(ctx context.Context, u *url.URL, addr string) (*goredis.Client, error) {
-	c, err := program.DialRedis(ctx, addr)
+// dial connects to the server of u with its user and password.
+func dial(ctx context.Context, u *url.URL) (*goredis.Client, error) {
+	c, err := program.DialRedis(ctx, u.Host)
 	if err != nil {
 		return nil, err
 	}
@@ -100,50 +98,6 @@ func dial(ctx context.Context, u *url.URL, addr string) (*goredis.Client, error)
 		}
 	}
 	return c, nil
-}
-
-func givenCluster(t testing.TB) (Server, error) {
-	value, err := given("BAGTRAIL_TEST_REDIS_CLUSTER")
-	if err != nil {
-		return Server{}, err
-	}
-	const scheme = "redis+cluster://"
-	list, ok := strings.CutPrefix(value, scheme)
-	if !ok || list == "" || strings.ContainsAny(list, "@/") {
-		return Server{}, fmt.Errorf("BAGTRAIL_TEST_REDIS_CLUSTER=%q: want %shost:port,host:port,…", value, scheme)
-	}
-	ctx, addrs := Context(t), strings.Split(list, ",")
-	if err := claim(ctx, t); err != nil {
-		return Server{}, err
-	}
-	masters, err := program.Masters(ctx, addrs)
-	if err != nil {
-		return Server{}, err
-	}
-	for _, addr := range masters {
-		if err := flush(ctx, &url.URL{Host: addr}, 0); err != nil {
-			return Server{}, fmt.Errorf("empty %s: %w", addr, err)
-		}
-	}
-	return Server{Addrs: addrs, URL: value}, nil
-}
-
-// claim waits until no other test on this machine uses a given cluster, and claims it until the
-// test ends.
-func claim(ctx context.Context, t testing.TB) error {
-	name := fmt.Sprintf("bagtrail-test-cluster-%d.lock", os.Getuid())
-	file, err := os.OpenFile(filepath.Join(os.TempDir(), name), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return err
-	}
-	t.Cleanup(func() { _ = file.Close() }) // which releases the lock
-	err = program.Await(ctx, func(context.Context) error {
-		return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	})
-	if err != nil {
-		return fmt.Errorf("the cluster is in use by another test: %w", err)
-	}
-	return nil
 }
 
 func givenKafka(_ testing.TB, version Version) (Server, error) {

@@ -17,12 +17,6 @@ func inProcessRedis(t testing.TB) (Server, error) {
 	return Server{Addrs: []string{redis.Addr()}, URL: "redis://" + redis.Addr()}, nil
 }
 
-// inProcessCluster returns one node that serves all slots.
-func inProcessCluster(t testing.TB) (Server, error) {
-	node, err := inProcessRedis(t)
-	return clusterOf(node.Addrs), err
-}
-
 func inProcessKafka(t testing.TB) (Server, error) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1))
 	if err != nil {

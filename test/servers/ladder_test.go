@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"bagtrail/test/servers"
@@ -37,23 +36,6 @@ func TestRedisAnswersOnEveryRung(t *testing.T) {
 	})
 }
 
-func TestRedisClusterAnswersOnEveryRung(t *testing.T) {
-	onEveryRung(t, "BAGTRAIL_TEST_REDIS_CLUSTER", "BAGTRAIL_TEST_REDIS_IMAGE", func(t *testing.T, kind servers.Kind) {
-		s := servers.RedisCluster(t)
-		wantKind(t, s, kind)
-		for _, addr := range s.Addrs {
-			if got := redis(t, addr, "PING"); got != "PONG" {
-				t.Errorf("%s answered PING with %q", addr, got)
-			}
-		}
-		if s.Real() {
-			if info := redis(t, s.Addrs[0], "CLUSTER", "INFO"); !strings.Contains(info, "cluster_size:3") {
-				t.Errorf("want three masters:\n%s", info)
-			}
-		}
-	})
-}
-
 func TestKafkaKeepsARecordOnEveryRung(t *testing.T) {
 	for version, name := range map[servers.Version]string{servers.Kafka4: "BAGTRAIL_TEST_KAFKA", servers.Kafka39: "BAGTRAIL_TEST_KAFKA39"} {
 		t.Run(string(version), func(t *testing.T) {
@@ -79,28 +61,12 @@ func TestTestsThatShareARedisDoNotShareADatabase(t *testing.T) {
 	}
 }
 
-func TestAGivenClusterIsEmptyAndOneTestsAtATime(t *testing.T) {
-	c := servers.PrivateCluster(t)
-	t.Setenv("BAGTRAIL_TEST_REDIS_CLUSTER", "redis+cluster://"+strings.Join(c.Addrs(), ","))
-	t.Run("a test leaves something", func(t *testing.T) {
-		s := servers.RedisCluster(t)
-		redis(t, s.Addrs[0], "SET", "{06S}", "left behind") // a slot of the first third
-	})
-	t.Run("the next finds nothing", func(t *testing.T) {
-		s := servers.RedisCluster(t)
-		if got := redis(t, s.Addrs[0], "DBSIZE"); got != "0" {
-			t.Errorf("%s keys", got)
-		}
-	})
-}
-
 // TestWithout is run by TestAMissingServerIsAFailureWhereRealOnesAreRequired.
 func TestWithout(t *testing.T) {
 	if os.Getenv("BAGTRAIL_TEST_RUNG") != "local" {
 		t.Skip("is part of another test")
 	}
 	t.Run("Redis", func(t *testing.T) { servers.Redis(t) })
-	t.Run("RedisCluster", func(t *testing.T) { servers.RedisCluster(t) })
 	t.Run("Kafka", func(t *testing.T) { servers.Kafka(t, servers.Kafka4) })
 	t.Run("PrivateRedis", func(t *testing.T) { servers.PrivateRedis(t) })
 	t.Run("PrivateKafka", func(t *testing.T) { servers.PrivateKafka(t, servers.Kafka39) })
@@ -114,8 +80,8 @@ func TestAMissingServerIsAFailureWhereRealOnesAreRequired(t *testing.T) {
 		if failed := err != nil; failed != (required == "1") {
 			t.Errorf("required %q: the run ended with %v", required, err)
 		}
-		if got := bytes.Count(out, []byte(want)); got != 5 {
-			t.Errorf("required %q: %d of 5 tests say %q:\n%s", required, got, want, out)
+		if got := bytes.Count(out, []byte(want)); got != 4 {
+			t.Errorf("required %q: %d of 4 tests say %q:\n%s", required, got, want, out)
 		}
 	}
 }

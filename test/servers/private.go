@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"strings"
 	"testing"
 
 	"bagtrail/test/servers/program"
@@ -27,16 +26,6 @@ func PrivateCluster(t testing.TB, settings ...string) *program.Cluster {
 	c, err := program.NewCluster(home(t), settings...)
 	start(t, c, err)
 	return c
-}
-
-// PrivateSentinels starts a Redis, its replica and three sentinels for this
-// test alone.
-func PrivateSentinels(t testing.TB, settings ...string) *program.Sentinels {
-	t.Helper()
-	needRedis(t)
-	s, err := program.NewSentinels(home(t), settings...)
-	start(t, s, err)
-	return s
 }
 
 // PrivateKafka starts a Kafka for this test alone. Settings are lines of
@@ -86,23 +75,12 @@ func localRedis(t testing.TB) (Server, error) {
 	return Server{Addrs: []string{addr}, URL: "redis://" + addr}, nil
 }
 
-func localCluster(t testing.TB) (Server, error) {
-	if err := redisHere(); err != nil {
-		return Server{}, errors.Join(errAbsent, err)
-	}
-	return clusterOf(PrivateCluster(t).Addrs()), nil
-}
-
 func localKafka(t testing.TB, version Version) (Server, error) {
 	if err := kafkaHere(version); err != nil {
 		return Server{}, errors.Join(errAbsent, err)
 	}
 	addr := PrivateKafka(t, version).Addr
 	return Server{Addrs: []string{addr}, URL: addr}, nil
-}
-
-func clusterOf(addrs []string) Server {
-	return Server{Addrs: addrs, URL: "redis+cluster://" + strings.Join(addrs, ",")}
 }
 
 func needRedis(t testing.TB) {

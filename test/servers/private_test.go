@@ -76,16 +76,6 @@ func TestAReplicaTakesOverFromALostMaster(t *testing.T) {
 	}
 }
 
-func TestSentinelsPromoteTheReplica(t *testing.T) {
-	t.Parallel()
-	s := servers.PrivateSentinels(t)
-	ctx := servers.Context(t)
-	master, err := s.Master(ctx)
-	must(t, err)
-	must(t, master.Kill())
-	must(t, s.AwaitFailover(ctx, master))
-}
-
 func TestAKilledKafkaComesBackWithItsAddressAndItsData(t *testing.T) {
 	t.Parallel()
 	for _, version := range []servers.Version{servers.Kafka4, servers.Kafka39} {

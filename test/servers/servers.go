@@ -1,11 +1,10 @@
 // Package servers gives tests a Kafka and a Redis, as real as this machine has them.
 //
-// Redis, RedisCluster and Kafka try the rungs of a ladder and use the first one that this machine
-// has:
+// Redis and Kafka try the rungs of a ladder and use the first one that this machine has:
 //
 //  1. Given: a server at the address in BAGTRAIL_TEST_REDIS,
-//     BAGTRAIL_TEST_REDIS_CLUSTER, BAGTRAIL_TEST_KAFKA or
-//     BAGTRAIL_TEST_KAFKA39. .ci/servers starts them all and prints these.
+//     BAGTRAIL_TEST_KAFKA or BAGTRAIL_TEST_KAFKA39. .ci/servers starts them
+//     all and prints these.
 //  2. Container: an image in a Docker engine: the one that
 //     BAGTRAIL_TEST_REDIS_IMAGE, BAGTRAIL_TEST_KAFKA_IMAGE or
 //     BAGTRAIL_TEST_KAFKA39_IMAGE names, else a public one if it is there
@@ -61,7 +60,7 @@ const (
 // Server is a server that a test may use until it ends.
 type Server struct {
 	Kind  Kind
-	Addrs []string // host:port: of a Redis, of all nodes of a cluster, of the Kafka brokers
+	Addrs []string // host:port: of a Redis, of the Kafka brokers
 	URL   string   // of a Redis, as in BAGTRAIL_REDIS_URL; of a Kafka, its addresses separated by commas
 }
 
@@ -76,19 +75,6 @@ func Redis(t testing.TB) Server {
 		{Container, containerRedis},
 		{Local, localRedis},
 		{InProcess, inProcessRedis},
-	})
-}
-
-// RedisCluster returns an empty cluster for this test alone. A given cluster is used by one test at
-// a time: do not ask for a second one before the first test has ended. The in-process one has only
-// one node, so that slots never move.
-func RedisCluster(t testing.TB) Server {
-	t.Helper()
-	return climb(t, "Redis Cluster", []rung{
-		{Given, givenCluster},
-		{Container, containerCluster},
-		{Local, localCluster},
-		{InProcess, inProcessCluster},
 	})
 }
 

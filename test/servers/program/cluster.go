@@ -29,16 +29,16 @@ var clusterSettings = []string{
 	"repl-ping-replica-period 1",
 }
 
-// ClusterNode returns the settings of a node whose cluster bus listens on the port.
-func ClusterNode(bus int) []string {
+// clusterNode returns the settings of a node whose cluster bus listens on the port.
+func clusterNode(bus int) []string {
 	return append([]string{fmt.Sprintf("cluster-port %d", bus)}, clusterSettings...)
 }
 
 // Cluster is a Redis Cluster of three masters with a replica each. A master and its replica change
-// roles when the master dies; Nodes keeps its order.
+// roles when the master dies.
 type Cluster struct {
-	Nodes []*Process
-	buses []int // ports of the nodes' cluster buses
+	nodes []*Process // in an order that stays
+	buses []int      // ports of the nodes' cluster buses
 }
 
 // NewCluster prepares a cluster; settings as for NewRedis, for every node.
@@ -53,11 +53,11 @@ func NewCluster(home Home, settings ...string) (*Cluster, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
-		node, err := redis(Home{Dir: dir, Outlive: home.Outlive}, ports[i], append(ClusterNode(bus), settings...))
+		node, err := redis(Home{Dir: dir, Outlive: home.Outlive}, ports[i], append(clusterNode(bus), settings...))
 		if err != nil {
 			return nil, err
 		}
-		c.Nodes = append(c.Nodes, node)
+		c.nodes = append(c.nodes, node)
 	}
 	return c, nil
 }
@@ -65,7 +65,7 @@ func NewCluster(home Home, settings ...string) (*Cluster, error) {
 // Addrs returns the addresses of all nodes.
 func (c *Cluster) Addrs() []string {
 	var addrs []string
-	for _, n := range c.Nodes {
+	for _, n := range c.nodes {
 		addrs = append(addrs, n.Addr)
 	}
 	return addrs
@@ -76,17 +76,17 @@ func (c *Cluster) URL() string { return "redis+cluster://" + strings.Join(c.Addr
 
 // Start runs all nodes, joins them, and returns when the cluster is complete.
 func (c *Cluster) Start(ctx context.Context) error {
-	for _, n := range c.Nodes {
+	for _, n := range c.nodes {
 		if err := n.Start(ctx); err != nil {
 			return err
 		}
 	}
-	return Join(ctx, c.Addrs(), c.buses)
+	return join(ctx, c.Addrs(), c.buses)
 }
 
 // Close kills all nodes.
 func (c *Cluster) Close() error {
-	for _, n := range c.Nodes {
+	for _, n := range c.nodes {
 		if err := n.Close(); err != nil {
 			return err
 		}
@@ -94,10 +94,10 @@ func (c *Cluster) Close() error {
 	return nil
 }
 
-// Join makes a cluster of six empty nodes and returns when it is complete. The first three become
+// join makes a cluster of six empty nodes and returns when it is complete. The first three become
 // masters with a third of the slots each, the others their replicas. buses are the ports of the
 // nodes' cluster buses.
-func Join(ctx context.Context, addrs []string, buses []int) error {
+func join(ctx context.Context, addrs []string, buses []int) error {
 	if err := introduce(ctx, addrs, buses); err != nil {
 		return fmt.Errorf("join cluster: %w", err)
 	}
@@ -146,7 +146,7 @@ func follow(ctx context.Context, replica, master string) error {
 
 // Master returns a master whose replica is in sync, so that it may be killed or stopped.
 func (c *Cluster) Master(ctx context.Context) (*Process, error) {
-	for _, n := range c.Nodes {
+	for _, n := range c.nodes {
 		if role, err := roleOf(ctx, n.Addr); err == nil && role.master && len(role.replicas) > 0 {
 			return n, nil
 		}
@@ -160,7 +160,7 @@ func (c *Cluster) Replica(ctx context.Context, master *Process) (*Process, error
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range c.Nodes {
+	for _, n := range c.nodes {
 		if slices.Contains(of.replicas, n.Addr) {
 			return n, nil
 		}
@@ -172,7 +172,7 @@ func (c *Cluster) Replica(ctx context.Context, master *Process) (*Process, error
 // which is lost.
 func (c *Cluster) AwaitFailover(ctx context.Context, lost *Process) error {
 	return Await(ctx, func(ctx context.Context) error {
-		for _, n := range c.Nodes {
+		for _, n := range c.nodes {
 			if n == lost {
 				continue
 			}
@@ -231,21 +231,6 @@ func awaitWhole(ctx context.Context, addrs []string) error {
 		}
 		return nil
 	})
-}
-
-// Masters returns those of addrs that are masters now.
-func Masters(ctx context.Context, addrs []string) ([]string, error) {
-	var found []string
-	for _, addr := range addrs {
-		role, err := roleOf(ctx, addr)
-		if err != nil {
-			return nil, err
-		}
-		if role.master {
-			found = append(found, addr)
-		}
-	}
-	return found, nil
 }
 
 type role struct {

@@ -2,7 +2,7 @@
 // not run yet, and stops servers by process id. Servers outlive the command. .ci/servers installs
 // the programs and then calls it.
 //
-//	up [-state DIR] [-appendfsync everysec|always|no] start [redis] [cluster] [kafka] [kafka39]
+//	up [-state DIR] [-appendfsync everysec|always|no] start [redis] [kafka] [kafka39]
 //	up [-state DIR] status
 //	up [-state DIR] stop
 //
@@ -30,7 +30,7 @@ import (
 
 func main() {
 	state := flag.String("state", ".cache/servers", "folder that remembers what runs")
-	fsync := flag.String("appendfsync", "everysec", "when the Redis that stands alone writes to disk: everysec, always, no (no file at all)")
+	fsync := flag.String("appendfsync", "everysec", "when Redis writes to disk: everysec, always, no (no file at all)")
 	flag.Parse()
 	if err := run(*state, *fsync, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "servers:", err)
@@ -76,7 +76,7 @@ func lock(state string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, syscall.Flock(int(file.Fd()), syscall.LOCK_EX)
 }
 
-// A server is what up needs to use and stop a server or a cluster.
+// A server is what up needs to use and stop a server.
 type server struct {
 	Variable string `json:"variable"`
 	Value    string `json:"value"`
@@ -123,12 +123,11 @@ func (k *keeper) print() {
 }
 
 // names are the servers in the order of output.
-var names = []string{"redis", "cluster", "kafka", "kafka39"}
+var names = []string{"redis", "kafka", "kafka39"}
 
 // starters make a server in a folder of its own and start it.
 var starters = map[string]func(ctx context.Context, home program.Home, fsync string) (server, error){
-	"redis":   startRedis,
-	"cluster": startCluster,
+	"redis": startRedis,
 	"kafka": func(ctx context.Context, home program.Home, _ string) (server, error) {
 		return startKafka(ctx, home, program.Kafka4, "BAGTRAIL_TEST_KAFKA")
 	},
@@ -191,14 +190,6 @@ func startRedis(ctx context.Context, home program.Home, fsync string) (server, e
 		return server{}, err
 	}
 	return server{Variable: "BAGTRAIL_TEST_REDIS", Value: "redis://" + p.Addr}.started(p.Start(ctx), p)
-}
-
-func startCluster(ctx context.Context, home program.Home, _ string) (server, error) {
-	c, err := program.NewCluster(home)
-	if err != nil {
-		return server{}, err
-	}
-	return server{Variable: "BAGTRAIL_TEST_REDIS_CLUSTER", Value: c.URL()}.started(c.Start(ctx), c.Nodes...)
 }
 
 func startKafka(ctx context.Context, home program.Home, version, variable string) (server, error) {
