@@ -1,12 +1,9 @@
 package hostile_test
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -176,18 +173,12 @@ func (w *slowness) slowest(kind string) time.Duration {
 	return w.took[kind].Round(time.Millisecond)
 }
 
-var resident = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
-
 // memory returns the resident memory of the service, in bytes.
 func memory(t *testing.T, s *service.Service) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.PID()))
+	kB, err := strconv.Atoi(strings.TrimSuffix(s.Status("VmRSS"), " kB"))
 	if err != nil {
 		t.Skip("without /proc nobody knows the memory of the service")
-	}
-	kB, err := strconv.Atoi(resident.FindStringSubmatch(string(status))[1])
-	if err != nil {
-		t.Fatal(err)
 	}
 	return kB << 10
 }

@@ -312,9 +312,6 @@ func (s *Service) Kill() {
 	s.ended <- err
 }
 
-// PID returns the id of the running process.
-func (s *Service) PID() int { return s.cmd.Process.Pid }
-
 // Log returns the output of the process, over all its starts.
 func (s *Service) Log() string { return s.log.String() }
 
