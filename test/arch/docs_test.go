@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// pages returns the pages of the documentation by their paths. Decisions (docs/adr) stay as they were written.
+// pages returns the pages of the documentation by their paths.
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	all := map[string]string{}
