@@ -26,7 +26,6 @@ var begin = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
 type stream struct {
 	allowed atomic.Int64
 	sent    atomic.Int64
-	retries atomic.Int64
 	end     context.CancelFunc
 	done    chan struct{}
 }
@@ -70,8 +69,7 @@ func (s *stream) run(ctx context.Context, writer *kafka.Writer, next func() (sim
 		}
 		for len(records) > 0 && ctx.Err() == nil {
 			if err := writer.WriteMessages(ctx, records...); err != nil {
-				s.retries.Add(1) // some may be written twice; a repeated message counts once
-				rest(ctx, beat)
+				rest(ctx, beat) // some may be written twice; a repeated message counts once
 				continue
 			}
 			s.sent.Add(n)
