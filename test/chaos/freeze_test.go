@@ -112,10 +112,11 @@ func (w *world) freeze(server *program.Process) *freeze {
 	rest(w.t.Context(), 2*time.Second)
 
 	f := &freeze{seen: map[string][]answer{}, joins: -joins(s)}
+	target := historyOf(s, w.posts.any())
 	if err := server.Stop(); err != nil {
 		w.t.Fatal(err)
 	}
-	f.ask(w, s)
+	f.ask(w, s, target)
 	if err := server.Cont(); err != nil {
 		w.t.Fatal(err)
 	}
@@ -133,16 +134,15 @@ func (w *world) freeze(server *program.Process) *freeze {
 
 func joins(s *service.Service) int { return strings.Count(s.Log(), "joined the consumer group") }
 
-// ask sends requests of each kind, one after the other, while the server is frozen.
-func (f *freeze) ask(w *world, s *service.Service) {
+// ask sends requests of each kind, one after the other, while the server is frozen. Those by GET
+// have the given target, which finds a bag.
+func (f *freeze) ask(w *world, s *service.Service, target string) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), frozen)
 	defer cancel()
 	var wg sync.WaitGroup
-	plate, n := w.posts.any(), 0
+	n := 0
 	for kind, request := range map[string]func() (method, url string, body []byte){
-		"GET": func() (string, string, []byte) {
-			return http.MethodGet, s.URL + service.HistoryPath(plate, time.Now().UTC().Format(time.DateOnly)), nil
-		},
+		"GET": func() (string, string, []byte) { return http.MethodGet, target, nil },
 		"POST": func() (string, string, []byte) {
 			n++
 			return http.MethodPost, s.URL + service.ProcessPath, own(n)
@@ -158,8 +158,8 @@ func (f *freeze) ask(w *world, s *service.Service) {
 				began := time.Now()
 				status, text, err := c.ask(method, url, body)
 				took := time.Since(began)
-				if err != nil {
-					w.t.Errorf("%s: %v", kind, err)
+				if err != nil || kind == "GET" && status == http.StatusOK && !strings.HasPrefix(text, success) {
+					w.t.Errorf("%s: %v %s", kind, err, text)
 				}
 				f.mu.Lock()
 				f.seen[kind] = append(f.seen[kind], answer{status, took})

@@ -47,8 +47,9 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	w.startPosts(50, api)
 	swept := ingest.Until(time.Minute, func() bool { return w.posts.accepted() > 0 && strings.Contains(ingest.Log(), `"index swept"`) })
 	w.posts.stop()
-	if status, text := history(api, w.posts.any()); status != http.StatusOK || !strings.HasPrefix(text, `{"success":true`) {
-		t.Errorf("history: %d %s", status, text)
+	target := historyOf(api, w.posts.any())
+	if status, text := api.TryGet(target); status != http.StatusOK || !strings.HasPrefix(text, success) {
+		t.Errorf("GET %s: %d %s", target, status, text)
 	}
 	for _, args := range [][]string{{"replay"}, {"replay", "--rejects"}} {
 		if out, errs, code := service.Run(servers.Context(t), t, "", args, append(w.settings(), as...)...); code > 1 {
@@ -158,12 +159,16 @@ func (w *world) denied(addr string) (commands []string) {
 	return commands
 }
 
-// history asks for a bag whose flight left yesterday or leaves today.
-func history(s *service.Service, plate string) (status int, text string) {
+// success is how the answer begins that has a bag.
+const success = `{"success":true`
+
+// historyOf returns where the history of a bag is found: its flight left yesterday or leaves today.
+func historyOf(s *service.Service, plate string) (target string) {
 	for _, day := range []time.Time{time.Now().UTC(), time.Now().UTC().AddDate(0, 0, -1)} {
-		if status, text = s.TryGet(s.URL + service.HistoryPath(plate, day.Format(time.DateOnly))); strings.HasPrefix(text, `{"success":true`) {
+		target = s.URL + service.HistoryPath(plate, day.Format(time.DateOnly))
+		if _, text := s.TryGet(target); strings.HasPrefix(text, success) {
 			break
 		}
 	}
-	return status, text
+	return target
 }

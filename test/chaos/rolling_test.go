@@ -52,8 +52,8 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 		w.posts.unheard.Load(), w.posts.cut.Load())
 	w.check(watch)
 	w.verify(apis[0])
-	if failed := queries.wrong.Load() + queries.cut.Load() + w.posts.cut.Load(); failed > 0 {
-		t.Errorf("%d requests failed", failed)
+	if failed := queries.wrong.Load() + queries.cut.Load() + w.posts.cut.Load(); failed > 0 || queries.good.Load() == 0 {
+		t.Errorf("%d requests failed, %d queries were answered 200", failed, queries.good.Load())
 	}
 	// Unless the tests run at full size, other work on the machine may cause one long pause. But no
 	// pause may be as long as a session timeout.

@@ -46,7 +46,7 @@ func (w *world) endsNow(topic string) (ends []int64) {
 	return ends
 }
 
-// committed returns the offsets that the group has committed on the raw topic, -1 if none.
+// committed returns the offsets that a group has committed on a topic, -1 where it has none.
 func (w *world) committed(ctx context.Context, group, topic string, partitions int) ([]int64, error) {
 	ask := make([]int, partitions)
 	for p := range ask {
@@ -200,10 +200,13 @@ func (watch *watch) stop() {
 	<-watch.done
 }
 
-// check ends the watch, and fails the test if an offset went back.
+// check ends the watch, and fails the test if an offset went back, or if it never saw one.
 func (w *world) check(watch *watch) {
 	w.t.Helper()
 	watch.stop()
+	if watch.looks == 0 {
+		w.t.Error("the committed offsets were never read")
+	}
 	for _, b := range watch.back {
 		w.t.Errorf("a committed offset went back: %s", b)
 	}
