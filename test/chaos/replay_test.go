@@ -2,12 +2,15 @@ package chaos_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/test/servers"
 	"bagtrail/test/servers/program"
@@ -30,10 +33,12 @@ func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
 	w.posts.stop()
 	w.caughtUp()
 
-	flush(t, index.Addr)
 	began := time.Now()
-	interruptions := w.replayInterrupted(rand.New(rand.NewPCG(*seed, 4)))
-	t.Logf("emptied Redis, and replayed %d messages in %v, with %d interruptions", stream.sent.Load(), time.Since(began).Round(10*time.Millisecond), interruptions)
+	inside := w.replayInterrupted(dial(t, index.Addr), rand.New(rand.NewPCG(*seed, 4)))
+	t.Logf("emptied Redis, and replayed %d messages in %v, with %d interruptions before the end", stream.sent.Load(), time.Since(began).Round(10*time.Millisecond), inside)
+	if inside == 0 {
+		t.Error("no replay was interrupted before it came to the end of the log")
+	}
 	w.verify(s)
 }
 
@@ -126,10 +131,15 @@ func (w *world) killMaster(cluster *program.Cluster, watch *watch, lost time.Dur
 	must(cluster.AwaitWhole(ctx))
 }
 
+// replays is the timeout of a replay of the whole log, at full size on a slow machine.
+const replays = 10 * time.Minute
+
 // replay runs bagtrail replay to its end.
 func (w *world) replay(args ...string) {
 	w.t.Helper()
-	out, errs, code := service.Run(servers.Context(w.t), w.t, "", append([]string{"replay"}, args...), w.settings()...)
+	ctx, cancel := context.WithTimeout(w.t.Context(), replays)
+	defer cancel()
+	out, errs, code := service.Run(ctx, w.t, "", append([]string{"replay"}, args...), w.settings()...)
 	if code != 0 && code != 1 { // 1: the log holds malformed messages
 		w.t.Fatalf("replay %v: exit code %d\n%s%s", args, code, out, errs)
 	}
@@ -138,32 +148,41 @@ func (w *world) replay(args ...string) {
 // positions matches the positions that an interrupted replay prints.
 var positions = regexp.MustCompile(`--from ([0-9:,]+)`)
 
-// startUp is how long a replay takes at least until it reads the first message.
-const startUp = 400 * time.Millisecond
-
-// replayInterrupted runs bagtrail replay, stops it at random times by SIGINT, continues from its
-// positions, and at last lets it finish. It returns the number of interruptions.
-func (w *world) replayInterrupted(random *rand.Rand) (interruptions int) {
+// replayInterrupted empties Redis and runs bagtrail replay. It stops it three times by SIGINT, each
+// time when it has filed a random part of the keys that Redis had, continues from its positions,
+// and at last lets it finish. It returns how many interruptions came before the end of the log.
+func (w *world) replayInterrupted(index *goredis.Client, random *rand.Rand) (inside int) {
 	w.t.Helper()
-	took := time.Duration(size().replayed) * 4 * time.Microsecond // within a third of the log
+	ctx := w.t.Context()
+	held := index.DBSize(ctx).Val()
+	if err := index.FlushAll(ctx).Err(); err != nil {
+		w.t.Fatal(err)
+	}
+	var ends []string
+	for p, end := range w.endsNow(w.name) {
+		ends = append(ends, fmt.Sprintf("%d:%d", p, end))
+	}
 	from := "earliest"
-	for range 20 {
+	for i := range 4 {
 		s := service.New(w.t, []string{"replay", "--from", from}, w.settings()...)
+		enough := index.DBSize(ctx).Val() + held*(10+random.Int64N(15))/100
 		s.Launch()
-		if rest(w.t.Context(), startUp+time.Duration(random.Int64N(int64(100*time.Millisecond+took)))); interruptions < 3 {
+		if i < 3 {
+			s.Until(replays, func() bool { return index.DBSize(ctx).Val() >= enough })
 			s.Signal(syscall.SIGINT)
 		}
-		code := s.Wait(10 * time.Minute)
+		code := s.Wait(replays)
 		found := positions.FindStringSubmatch(s.Log())
 		switch {
-		case code <= 1 && found == nil:
-			return interruptions
-		case found == nil && code == 3:
+		case found == nil && (code == 0 || code == 1):
+			return inside
+		case found == nil && (code == 3 || code == -1):
 			continue // it was stopped before it began
 		case found == nil:
 			w.t.Fatalf("replay --from %s: exit code %d, and no positions:\n%s", from, code, s.Log())
+		case found[1] != strings.Join(ends, ","):
+			inside++
 		}
-		interruptions++
 		w.t.Logf("interrupted: %s", strings.TrimSpace(s.Log()))
 		from = found[1]
 	}
@@ -171,17 +190,13 @@ func (w *world) replayInterrupted(random *rand.Rand) (interruptions int) {
 	return 0
 }
 
-// flush empties a Redis.
-func flush(t *testing.T, addr string) {
+// dial connects to a Redis until the test ends.
+func dial(t *testing.T, addr string) *goredis.Client {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	c, err := program.DialRedis(ctx, addr)
+	c, err := program.DialRedis(servers.Context(t), addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = c.Close() }()
-	if err := c.FlushAll(ctx).Err(); err != nil {
-		t.Fatal(err)
-	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
 }
