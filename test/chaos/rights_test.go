@@ -44,6 +44,8 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	stream := w.startStream(500)
 	stream.allow(500)
 	stream.finish(w)
+	hook := &follower{name: "webhook", key: service.DevelopmentKey, states: make(map[string]change)}
+	hook.hook(w, api)
 	w.startPosts(50, api)
 	swept := ingest.Until(time.Minute, func() bool { return w.posts.accepted() > 0 && strings.Contains(ingest.Log(), `"index swept"`) })
 	w.posts.stop()
@@ -51,6 +53,7 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	if status, text := api.TryGet(target); status != http.StatusOK || !strings.HasPrefix(text, success) {
 		t.Errorf("GET %s: %d %s", target, status, text)
 	}
+	posted := until(t.Context(), time.Minute, beat, func(context.Context) bool { return hook.count() > 0 })
 	for _, args := range [][]string{{"replay"}, {"replay", "--rejects"}} {
 		if out, errs, code := service.Run(servers.Context(t), t, "", args, append(w.settings(), as...)...); code > 1 {
 			t.Errorf("%v: exit code %d\n%s%s", args, code, out, errs)
@@ -60,9 +63,9 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	w.read("bim.rejected", func(kafka.Message) { rejected++ })
 	w.read("bag.changes", func(kafka.Message) { told++ })
 	denied := w.denied(index.Addr)
-	t.Logf("with the rights of docs/operations.md: %d POSTs answered 200, %d rejects, %d changes told, swept: %t; Redis denied %d commands %v",
-		len(w.posts.acked), rejected, told, swept, len(denied), denied)
-	if len(w.posts.acked) == 0 || rejected == 0 || told == 0 || !swept || len(denied) > 0 {
+	t.Logf("with the rights of docs/operations.md: %d POSTs answered 200, %d rejects, %d changes told, %d of them to a webhook, swept: %t; Redis denied %d commands %v",
+		len(w.posts.acked), rejected, told, hook.count(), swept, len(denied), denied)
+	if len(w.posts.acked) == 0 || rejected == 0 || told == 0 || !posted || !swept || len(denied) > 0 {
 		t.Error("that is not all that there is to do")
 	}
 	for _, s := range []*service.Service{ingest, api} {
@@ -136,14 +139,7 @@ func (w *world) grant(lines []string) {
 // denied returns the commands that the user of a Redis was not allowed.
 func (w *world) denied(addr string) (commands []string) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 10*time.Second)
-	defer cancel()
-	c, err := program.DialRedis(ctx, addr)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	reply, err := c.Do(ctx, "ACL", "LOG").Result()
+	reply, err := dial(w.t, addr).Do(w.t.Context(), "ACL", "LOG").Result()
 	if err != nil {
 		w.t.Fatal(err)
 	}
