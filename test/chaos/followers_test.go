@@ -43,6 +43,19 @@ func TestAFollowerKeepsTheFirstStateOfAPosition(t *testing.T) {
 	}
 }
 
+func TestAFollowerNoticesABagThatItsKeyDoesNotSee(t *testing.T) {
+	for bags, faults := range map[string]int{
+		`[{"legs":[{"airline":"LH"},{"airline":"BA"}]}]`: 0, `[]`: 0,
+		`[{"legs":[{"airline":"LX"}]},{"legs":[{"airline":"LH"}]}]`: 1,
+	} {
+		f := &follower{key: limitedKey, states: make(map[string]change)}
+		f.tell(change{"0724100001-1-5", "0724100001", 1, 5, json.RawMessage(bags)})
+		if len(f.faults) != faults {
+			t.Errorf("%s: faults %q", bags, f.faults)
+		}
+	}
+}
+
 // limitedKey sees the bags of two of the eight airlines of the simulated feed.
 const limitedKey = "of-two-airlines"
 
@@ -94,6 +107,9 @@ func (f *follower) tell(c change) {
 	if id := fmt.Sprintf("%s-%d-%d", c.Plate, c.Epoch, c.Sequence); c.ID != id {
 		f.faults = append(f.faults, fmt.Sprintf("a change has the id %q, not %s", c.ID, id))
 	}
+	if f.key == limitedKey && !ofTwoAirlines(c.Bags) {
+		f.faults = append(f.faults, fmt.Sprintf("%s is told, with a bag that the key does not see: %s", c.Plate, c.Bags))
+	}
 	last, known := f.states[c.Plate]
 	if known && !last.before(c) {
 		if f.ordered && c.before(last) {
@@ -102,6 +118,20 @@ func (f *follower) tell(c change) {
 		return
 	}
 	f.states[c.Plate] = c
+}
+
+// ofTwoAirlines reports whether each bag has a leg of the airlines of limitedKey.
+func ofTwoAirlines(told json.RawMessage) bool {
+	var bags []struct {
+		Legs []struct{ Airline string }
+	}
+	err := json.Unmarshal(told, &bags)
+	for _, b := range bags {
+		if !slices.ContainsFunc(b.Legs, func(l struct{ Airline string }) bool { return l.Airline == "LX" || l.Airline == "BA" }) {
+			return false
+		}
+	}
+	return err == nil
 }
 
 // count returns how many changes were told.
