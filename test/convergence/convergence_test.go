@@ -290,10 +290,14 @@ func questions(messages []message) []string {
 }
 
 // ask returns the answer to each question.
-func (s *service) ask(targets []string) []string {
+func (s *service) ask(t testing.TB, targets []string) []string {
+	t.Helper()
 	answers := make([]string, len(targets))
 	for i, target := range targets {
-		_, answers[i] = s.do(http.MethodGet, target, nil)
+		var status int
+		if status, answers[i] = s.do(http.MethodGet, target, nil); status != http.StatusOK {
+			t.Fatalf("%s: %d %s", target, status, answers[i])
+		}
 	}
 	return answers
 }
@@ -357,7 +361,10 @@ func converges(t *testing.T, world uint64, messages []message, brokers []string)
 	targets := questions(messages)
 	ordered := newService(t)
 	ordered.post(t, messages)
-	wanted := ordered.ask(targets)
+	wanted := ordered.ask(t, targets)
+	if !slices.ContainsFunc(wanted, func(answer string) bool { return strings.HasPrefix(answer, `{"success":true`) }) {
+		t.Fatalf("seed %d: %d questions find no bag", world, len(targets))
+	}
 
 	permuted := newService(t)
 	permuted.post(t, disorder(messages, world))
@@ -419,7 +426,7 @@ func minimal(t *testing.T, messages []message, target string, seed uint64) []mes
 		a, b := newService(t), newService(t)
 		a.post(t, some)
 		b.post(t, disorder(some, seed))
-		_, _, different := differing(b, []string{target}, a.ask([]string{target}))
+		_, _, different := differing(b, []string{target}, a.ask(t, []string{target}))
 		return different
 	}
 	for i := 0; i < len(messages); {
