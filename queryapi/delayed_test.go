@@ -231,6 +231,18 @@ func TestDelayedBagReportChecksItsParameter(t *testing.T) {
 	if got := d.send("demo", bags(100)); !strings.Contains(got, `"4065"`) { // the simulator takes ten
 		t.Errorf("100 bags: %s", got)
 	}
+	d.Site = d.operation(willingDownstream{})
+	if got := d.send("demo", bags(100)); !strings.HasPrefix(got, `200 {"success":true`) || strings.Count(got, `"bagtag"`) != 100 ||
+		len(d.reports.reports) != 1 || len(d.reports.reports[0].Plates) != 100 {
+		t.Errorf("100 bags: %s, filed %v", got, d.reports.reports)
+	}
+}
+
+// willingDownstream is a downstream system that creates a record of any report.
+type willingDownstream struct{}
+
+func (willingDownstream) Create(context.Context, string) (wtr.Reply, error) {
+	return wtr.Reply{Reference: "DENUS10001", Station: "DEN"}, nil
 }
 
 func TestDelayedBagReportNeedsAKeyForEveryVendor(t *testing.T) {
@@ -482,7 +494,7 @@ func TestReportReachesBagsInScopeOnly(t *testing.T) {
 		bags      []*bag.Bag
 		reached   int
 	}{
-		{"its own", "lx", []*bag.Bag{swiss}, 2},
+		{"its own", "lx", []*bag.Bag{swiss}, 1},
 		{"another's", "lx", []*bag.Bag{british}, 0},
 		{"its own and another's, which the event would meet too", "lx", []*bag.Bag{swiss, british}, 0},
 		{"none", "lx", nil, 0},

@@ -27,13 +27,17 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 	today := bag.DayOf(d.Airports.Local(request.Station, d.Clock()))
 	sight := key.SightIfLimited(d.Airports)
 	trails, viewer := d.Trails(sight), bag.NewViewer(ctx, sight)
+	bags, err := trails.OfPlates(ctx, request.Plates)
+	if err != nil {
+		return requestBags{}, err
+	}
+	byPlate := make(map[bag.Plate][]*bag.Bag)
+	for _, b := range bags {
+		byPlate[b.Plate] = append(byPlate[b.Plate], b)
+	}
 	found.shown = append(found.shown, '[')
 	for _, plate := range request.Plates {
-		bags, err := trails.OfPlate(ctx, plate)
-		if err != nil {
-			return requestBags{}, err
-		}
-		meant := currentBags(bags, today)
+		meant := currentBags(byPlate[plate], today)
 		seen := views(meant, viewer)
 		if viewer == nil || len(meant) > 0 && len(seen) == len(meant) {
 			found.reached = append(found.reached, plate)

@@ -32,7 +32,7 @@ type Trails interface {
 	Totals(ctx context.Context, airport string, arriving bool, flights []bag.Flight) ([]trail.Totals, error)
 	PlatesNamed(ctx context.Context, flights []bag.Flight, surname string) ([]bag.Plate, error)
 	PlatesEnding(ctx context.Context, flights []bag.Flight, digits string) ([]bag.Plate, error)
-	OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
+	OfPlates(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error)
 	History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
 	Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error)
 	TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error)

@@ -92,18 +92,18 @@ func (a *answers) PlatesEnding(ctx context.Context, flights []bag.Flight, digits
 	return a.PlatesNamed(ctx, flights, digits)
 }
 
-func (a *answers) OfPlate(_ context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+func (a *answers) OfPlates(_ context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
+	a.asked = fmt.Sprint(plates)
+	return a.plate, a.err
+}
+
+func (a *answers) History(_ context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	a.asked = string(plate)
 	return a.plate, a.err
 }
 
-func (a *answers) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
-	return a.OfPlate(ctx, plate)
-}
-
-func (a *answers) Folded(_ context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
-	a.asked = fmt.Sprint(plates)
-	return a.plate, a.err
+func (a *answers) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
+	return a.OfPlates(ctx, plates)
 }
 
 func (a *answers) TracePlates(_ context.Context, plates []bag.Plate) ([]trail.Traced, error) {
@@ -259,11 +259,11 @@ type stuckTrails struct {
 	limit time.Duration // how long the last query might take
 }
 
-func (s *stuckTrails) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
-	return s.OfPlate(ctx, plate)
+func (s *stuckTrails) OfPlates(ctx context.Context, _ []bag.Plate) ([]*bag.Bag, error) {
+	return s.History(ctx, "")
 }
 
-func (s *stuckTrails) OfPlate(ctx context.Context, _ bag.Plate) ([]*bag.Bag, error) {
+func (s *stuckTrails) History(ctx context.Context, _ bag.Plate) ([]*bag.Bag, error) {
 	end, _ := ctx.Deadline()
 	s.limit = time.Until(end)
 	<-ctx.Done()

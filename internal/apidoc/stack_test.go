@@ -171,11 +171,11 @@ func (x *switchableTrails) check() error {
 	return nil
 }
 
-func (x *switchableTrails) OfPlate(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
+func (x *switchableTrails) OfPlates(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
 	if err := x.check(); err != nil {
 		return nil, err
 	}
-	return x.Reader.OfPlate(ctx, plate)
+	return x.Reader.OfPlates(ctx, plates)
 }
 
 func (x *switchableTrails) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {

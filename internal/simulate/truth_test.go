@@ -57,7 +57,7 @@ func compare(t *testing.T, opt simulate.Options) {
 	ofPassenger := map[string][]string{} // question → plates, each with its rush tag
 	wrong := 0
 	for _, want := range truth {
-		bags, err := reader.OfPlate(context.Background(), bag.Plate(want.Plate))
+		bags, err := reader.OfPlates(context.Background(), []bag.Plate{bag.Plate(want.Plate)})
 		if err != nil || len(bags) != 1 {
 			t.Fatalf("%s: %d bags, %v", want.Plate, len(bags), err)
 		}

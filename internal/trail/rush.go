@@ -45,10 +45,7 @@ func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, err
 	if len(rush.Originals) == 0 {
 		return s.unnamedOriginal(ctx, rush)
 	}
-	plates := make([]bag.Plate, len(rush.Originals))
-	for i, p := range rush.Originals {
-		plates[i] = bag.Plate(strings.Clone(string(p))) // the cache may keep it longer than the message
-	}
+	plates := originalPlates(rush)
 	if err := s.load(ctx, plates, Wanted{}); err != nil {
 		return nil, err
 	}
@@ -61,6 +58,15 @@ func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, err
 		}
 	}
 	return found, nil
+}
+
+// originalPlates returns the plates that a rush bag names as its originals.
+func originalPlates(rush *bag.Bag) []bag.Plate {
+	plates := make([]bag.Plate, len(rush.Originals))
+	for i, p := range rush.Originals {
+		plates[i] = bag.Plate(strings.Clone(string(p))) // the cache may keep it longer than the message
+	}
+	return plates
 }
 
 // byDay returns the bags of a loaded plate whose founders the asker sees, in the order of their

@@ -49,7 +49,7 @@ func TestQuestionsAskedAtOnceGetTheirOwnAnswers(t *testing.T) {
 				}
 				check(plate, shown)
 				if i%16 == 0 {
-					kept, err := r.OfPlate(t.Context(), plate)
+					kept, err := r.OfPlates(t.Context(), []bag.Plate{plate})
 					if err != nil {
 						t.Error(err)
 					}

@@ -46,6 +46,40 @@ func TestPassengerTakesFewRoundTripsHoweverManyBags(t *testing.T) {
 	}
 }
 
+// The bags of a report on a group are found in a few round trips, however many plates it names: with their rush bags, with their
+// originals, and with the messages about one passenger read once.
+func TestPlatesOfAGroupTakeFewRoundTrips(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001200", ".P/TOUR", ".L/TOUR99", "ENDBSM")
+	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", ".N/0724100001200", ".U/AKE1", "ENDBPM")
+	var plates []bag.Plate
+	for i := range 50 {
+		original, rush := fmt.Sprintf("0724100%03d", i+1), fmt.Sprintf("2724200%03d", i)
+		w.send(fmt.Sprintf("13T06:%02d", i), "BSM", ".V/1LZRH", ".F/LX14/13MAR/JFK", ".N/"+rush+"001", ".M/"+original, ".P/TOUR", ".L/TOUR99", "ENDBSM")
+		plates = append(plates, bag.Plate(original), bag.Plate(rush))
+	}
+	for i := range 50 { // other passengers
+		w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", fmt.Sprintf(".N/0724300%03d001", i), ".P/SOLO", fmt.Sprintf(".L/SOLO%02d", i), "ENDBSM")
+		plates = append(plates, bag.Plate(fmt.Sprintf("0724300%03d", i)))
+	}
+	index := &counted{Index: w.index}
+	bags, err := trail.New(index, w.enricher, w.settings).OfPlates(t.Context(), plates)
+	if err != nil || len(bags) != len(plates) {
+		t.Fatalf("%d bags, %v", len(bags), err)
+	}
+	for _, b := range bags {
+		if first := b.Plate < "0724200000"; (b.RushTag != nil) != first || first && b.Legs[0].Status != bag.Delayed {
+			t.Errorf("%s: rush tag %v, legs %+v", b.Plate, b.RushTag, b.Legs)
+		}
+		if b.Rush && (len(b.Reflighted) != 1 || b.Reflighted[0].Bag == nil) {
+			t.Errorf("%s re-flights %+v", b.Plate, b.Reflighted)
+		}
+	}
+	if index.calls > 6 {
+		t.Errorf("%d round trips", index.calls)
+	}
+}
+
 // A flight that is asked for again takes one round trip, and at most three where something has changed since; its bags, their flights,
 // and the containers on them are then those of today.
 func TestFlightIsReadAgainWhereItChanged(t *testing.T) {
@@ -127,7 +161,7 @@ func TestFlightTakesThreeRoundTripsWhateverIsRemembered(t *testing.T) {
 	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".P/TOUR", ".L/TOUR99", "ENDBSM")
 	index := &counted{Index: w.index}
 	reader := trail.New(index, w.enricher, w.settings)
-	if _, err := reader.OfPlate(t.Context(), "0724100001"); err != nil {
+	if _, err := reader.OfPlates(t.Context(), []bag.Plate{"0724100001"}); err != nil {
 		t.Fatal(err)
 	}
 	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".U/AKE1", "ENDBPM")

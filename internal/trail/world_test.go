@@ -92,7 +92,7 @@ func (w *world) reader() *trail.Reader {
 
 func (w *world) bags(plate bag.Plate) []*bag.Bag {
 	w.t.Helper()
-	bags, err := w.reader().OfPlate(context.Background(), plate)
+	bags, err := w.reader().OfPlates(context.Background(), []bag.Plate{plate})
 	if err != nil {
 		w.t.Fatal(err)
 	}

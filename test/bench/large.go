@@ -115,7 +115,7 @@ func plateOf(i int) string { return fmt.Sprintf("0724%06d", i) }
 func askPlates(first, plates int) func(context.Context, *trail.Reader) error {
 	return func(ctx context.Context, trails *trail.Reader) error {
 		for i := range plates {
-			if _, err := trails.OfPlate(ctx, bag.Plate(plateOf(first+i))); err != nil {
+			if _, err := trails.History(ctx, bag.Plate(plateOf(first+i))); err != nil {
 				return err
 			}
 		}

@@ -138,7 +138,7 @@ func filingOf(enr *enricher.Enricher, in oracle.Input) (*bag.Filing, error) {
 }
 
 func (w world) bags(plate string) []*bag.Bag {
-	bags, err := w.reader.OfPlate(context.Background(), bag.Plate(plate))
+	bags, err := w.reader.OfPlates(context.Background(), []bag.Plate{bag.Plate(plate)})
 	if err != nil {
 		w.t.Fatal(err)
 	}
