@@ -20,6 +20,7 @@ import (
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/test/loopback"
 	"bagtrail/test/servers/program"
+	"bagtrail/test/service"
 )
 
 // bagtrail is the program itself, running as a process of its own.
@@ -74,7 +75,7 @@ func (b *bench) startProgram(ctx context.Context, command string, env ...string)
 	}
 	p := &bagtrail{command: command, http: addresses[0], ops: addresses[1], gone: make(chan struct{})}
 	p.cmd = exec.Command(path, command)
-	p.cmd.Env = append(os.Environ(), "BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops)
+	p.cmd.Env = append(service.WithoutSettings(os.Environ()), "BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops)
 	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var complaints strings.Builder

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"bagtrail/test/loopback"
+	"bagtrail/test/service"
 	"bagtrail/test/terminal"
 )
 
@@ -18,7 +19,7 @@ func TestCtrlCInMakeRunIsNoError(t *testing.T) {
 	ownServers(t)
 	keyboard, screen := terminal.Open(t)
 	cmd := exec.CommandContext(t.Context(), "make", "-C", filepath.Join("..", ".."), "run")
-	cmd.Env = append(os.Environ(), "BAGTRAIL_DATA_DIR="+t.TempDir(), "BAGTRAIL_LOG_FORMAT=json")
+	cmd.Env = append(service.WithoutSettings(os.Environ()), "BAGTRAIL_DATA_DIR="+t.TempDir(), "BAGTRAIL_LOG_FORMAT=json")
 	for _, variable := range []string{"BAGTRAIL_HTTP_ADDR", "BAGTRAIL_OPS_ADDR", "BAGTRAIL_EMBEDDED_KAFKA_ADDR"} {
 		cmd.Env = append(cmd.Env, variable+"="+loopback.Address(t))
 	}

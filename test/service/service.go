@@ -188,7 +188,7 @@ func New(t T, args []string, env ...string) *Service {
 		t: t, args: args, log: &buffer{},
 		URL: "http://" + addrs[0], Ops: "http://" + addrs[1], Kafka: addrs[2], Dir: t.TempDir(),
 	}
-	s.env = append(withoutSettings(os.Environ()),
+	s.env = append(WithoutSettings(os.Environ()),
 		"BAGTRAIL_HTTP_ADDR="+addrs[0], "BAGTRAIL_OPS_ADDR="+addrs[1],
 		"BAGTRAIL_EMBEDDED_KAFKA_ADDR="+addrs[2], "BAGTRAIL_DATA_DIR="+s.Dir)
 	s.env = append(s.env, env...)
@@ -201,7 +201,8 @@ func New(t T, args []string, env ...string) *Service {
 	return s
 }
 
-func withoutSettings(env []string) []string {
+// WithoutSettings returns an environment without settings of bagtrail, which the user may have set.
+func WithoutSettings(env []string) []string {
 	var kept []string
 	for _, e := range env {
 		if !strings.HasPrefix(e, "BAGTRAIL_") {
@@ -453,7 +454,7 @@ func PassengerPath(pnr, day string) string {
 func Run(ctx context.Context, t T, stdin string, args []string, env ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, Binary(t), args...)
-	cmd.Env = append(withoutSettings(os.Environ()), env...)
+	cmd.Env = append(WithoutSettings(os.Environ()), env...)
 	cmd.Stdin = strings.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
