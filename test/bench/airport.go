@@ -108,13 +108,10 @@ func airportDay(flights int) []simulate.Message {
 			}
 			all = append(all, bpm(i+n, flight, plateOf(i), more))
 		}
-		name := "BRUNNER"
-		if i == rareBag {
-			name = rareName
-		}
-		for n := len(all) - messagesABag; n < len(all); n++ {
-			all[n].Text = strings.NewReplacer("BRUNNER", name, "QK7R2M", fmt.Sprintf("Q%05d", i)).Replace(all[n].Text)
-		}
+	}
+	for n := range messagesABag {
+		m := &all[rareBag*messagesABag+n]
+		m.Text = strings.ReplaceAll(m.Text, "BRUNNER", rareName)
 	}
 	return all
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"slices"
 	"strconv"
@@ -153,10 +154,26 @@ func load(ctx context.Context, addr string, connections, requests int, request f
 	return float64(requests) / took.Seconds(), bad.Load(), errors.Join(append(errs, ctx.Err())...)
 }
 
-// percentile returns the p-th percentile of latencies, which it sorts.
+// atPace calls ask again and again, each time after an interval, until ctx ends or ask fails. A call that is late follows at
+// once. due is when it should have begun: a latency that is counted from then includes the wait.
+func atPace(ctx context.Context, interval time.Duration, ask func(n int, due time.Time) error) error {
+	began := time.Now()
+	for n := 0; ; n++ {
+		due := began.Add(time.Duration(n) * interval)
+		if sleepUntil(due); ctx.Err() != nil {
+			return nil
+		}
+		if err := ask(n, due); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// percentile returns the p-th percentile of latencies, which it sorts. Without any it returns the longest duration, which
+// meets no target.
 func percentile(latencies []time.Duration, p float64) time.Duration {
 	if len(latencies) == 0 {
-		return 0
+		return math.MaxInt64
 	}
 	slices.Sort(latencies)
 	return latencies[min(len(latencies)-1, int(float64(len(latencies))*p/100))]

@@ -17,16 +17,14 @@ import (
 // dearestCallers is how many callers ask the same expensive question at the same time.
 const dearestCallers = 50
 
+// ordinaryBags is how many bags are asked for in turn: so many that no history is cached.
+const ordinaryBags = 1000
+
 // dearQuestion is a question that is as expensive as the limits allow, and the messages that make it so.
 type dearQuestion struct {
 	what     string
 	messages []simulate.Message
 	path     string
-}
-
-// dearQuestions returns a long history with its messages, a list of a very large flight, and a passenger with many rush bags.
-func dearQuestions() []dearQuestion {
-	return []dearQuestion{longHistory(), largeFlight(), rushBags()}
 }
 
 // longHistory is 200 messages of nearly 64 KiB about one bag, shown with their texts: 13 MB.
@@ -82,9 +80,8 @@ func dearestLine(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	defer l.close()
-	ordinary := manyPlates(1, 15).messages
-	questions := dearQuestions()
-	messages := ordinary
+	messages := manyPlates(1000, ordinaryBags, 15).messages
+	questions := []dearQuestion{longHistory(), largeFlight(), rushBags()}
 	for _, q := range questions {
 		messages = append(messages, q.messages...)
 	}
@@ -93,7 +90,7 @@ func dearestLine(ctx context.Context, b *bench) ([]row, error) {
 	}
 	var rows []row
 	for _, q := range questions {
-		some, err := l.askDearly(ctx, q, get("/baggage/history/v1.0/tag/"+ordinary[0].Plate+"/flightdate/2026-03-01"), time.Duration(b.size(15))*time.Second)
+		some, err := l.askDearly(ctx, q, time.Duration(b.size(15))*time.Second)
 		if err != nil {
 			return rows, fmt.Errorf("%s: %w", q.what, err)
 		}
@@ -102,8 +99,13 @@ func dearestLine(ctx context.Context, b *bench) ([]row, error) {
 	return rows, b.redis.empty(ctx)
 }
 
-// askDearly asks for an ordinary history every 20 ms while the callers ask q.
-func (l *live) askDearly(ctx context.Context, q dearQuestion, ordinary []byte, length time.Duration) (row, error) {
+// askDearly asks for the histories of ordinary bags, one every 20 ms, while the callers ask q.
+func (l *live) askDearly(ctx context.Context, q dearQuestion, length time.Duration) (row, error) {
+	c, err := dial(l.api.http)
+	if err != nil {
+		return row{}, err
+	}
+	defer c.conn.Close()
 	ctx, cancel := context.WithTimeout(ctx, length)
 	defer cancel()
 	var mu sync.Mutex
@@ -112,7 +114,7 @@ func (l *live) askDearly(ctx context.Context, q dearQuestion, ordinary []byte, l
 	var asking sync.WaitGroup
 	for i := range dearestCallers {
 		asking.Go(func() {
-			errs[i] = l.again(ctx, get(q.path), func(status int, _ time.Duration) {
+			errs[i] = l.again(ctx, get(q.path), func(status int) {
 				mu.Lock()
 				defer mu.Unlock()
 				answers[status]++
@@ -121,12 +123,14 @@ func (l *live) askDearly(ctx context.Context, q dearQuestion, ordinary []byte, l
 	}
 	var took []time.Duration
 	wrong := 0
-	err := l.again(ctx, ordinary, func(status int, t time.Duration) {
-		if took = append(took, t); status != http.StatusOK {
+	err = atPace(ctx, 20*time.Millisecond, func(n int, due time.Time) error {
+		status, err := c.do(get("/baggage/history/v1.0/tag/"+plateOf(1000+n%ordinaryBags)+"/flightdate/2026-03-01"), nil)
+		if took = append(took, time.Since(due)); err == nil && status != http.StatusOK {
 			wrong++
 		}
-		pause.For(ctx, 20*time.Millisecond)
+		return err
 	})
+	cancel()
 	asking.Wait()
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return row{}, err
@@ -144,19 +148,18 @@ func (l *live) askDearly(ctx context.Context, q dearQuestion, ordinary []byte, l
 }
 
 // again sends a request over one connection, each time when the answer before it has been read, until ctx ends.
-func (l *live) again(ctx context.Context, request []byte, answered func(status int, took time.Duration)) error {
+func (l *live) again(ctx context.Context, request []byte, answered func(status int)) error {
 	c, err := dial(l.api.http)
 	if err != nil {
 		return err
 	}
 	defer c.conn.Close()
 	for ctx.Err() == nil {
-		began := time.Now()
 		status, err := c.do(request, nil)
 		if err != nil {
 			return err
 		}
-		answered(status, time.Since(began))
+		answered(status)
 		if status == http.StatusServiceUnavailable {
 			pause.For(ctx, 100*time.Millisecond)
 		}

@@ -2,12 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/pause"
 	"bagtrail/internal/simulate"
 	"bagtrail/internal/trail"
 )
@@ -24,29 +25,36 @@ func largeLine(ctx context.Context, b *bench) ([]row, error) {
 		what            string
 		large, ordinary load10
 	}{
-		{"a plate with 10,000 events", onePlate(10_000), manyPlates(667, 15)},
+		{"a plate with 10,000 events", onePlate(10_000), manyPlates(1000, 667, 15)},
 		{"a flight of 5,000 bags of 3 events", oneFlight(5000, 1), oneFlight(5000, 17)},
-		{"a 999-tag range", tagRange(999), manyPlates(999, 1)},
+		{"a 999-tag range", tagRange(999), manyPlates(1000, 999, 1)},
 		{"200 bags in one container", container(200, true), container(200, false)},
 	} {
-		var waits []time.Duration
+		var waits [][]time.Duration // of each run
 		p, err := b.alternate(
 			func() (float64, error) {
 				cost, took, err := c.large.cost(ctx, r)
-				waits = append(waits, took...)
+				waits = append(waits, took)
 				return cost, err
 			},
 			func() (float64, error) { cost, _, err := c.ordinary.cost(ctx, r); return cost, err })
 		if err != nil {
 			return rows, err
 		}
-		worst := percentile(waits, 99)
+		meanwhile := slices.Concat(waits[1:]...) // the first run is not counted
+		worst := percentile(meanwhile, 99)
 		rows = append(rows, row{"10", c.what + ", µs an event", fmt.Sprintf("%.1f µs", p.ours.median()), fmt.Sprintf("%.1f µs", p.reference.median()),
 			p.ratio(), "≤ 1.5 ×, others p99 ≤ 20 ms", verdictOf(p.ratios().median() <= 1.5 && worst <= 20*time.Millisecond)})
-		rows = append(rows, row{"10", "  histories of others meanwhile", fmt.Sprintf("p99 %.1f ms of %d", worst.Seconds()*1000, len(waits)), "–", "–", "", reported})
+		rows = append(rows, row{"10", "  histories of others meanwhile", fmt.Sprintf("p99 %.1f ms of %d", worst.Seconds()*1000, len(meanwhile)), "–", "–", "", reported})
 	}
 	return rows, r.empty(ctx)
 }
+
+// The other bags of line 10, whose histories are asked for in turn, so that few of them are cached.
+const (
+	firstOther = 900_000 // number of the first plate
+	others     = 200
+)
 
 // load10 is a load of line 10: messages, the question after they are filed, and the number of events in the answer.
 type load10 struct {
@@ -63,50 +71,46 @@ func (l load10) cost(ctx context.Context, r *redisServer) (perEvent float64, wai
 	}
 	defer store.Close()
 	acceptor := newAcceptor(store)
-	other := manyPlates(1, 15)
-	if err := process(ctx, acceptor, other.messages); err != nil {
+	if err := process(ctx, acceptor, manyPlates(firstOther, others, 15).messages); err != nil {
 		return 0, nil, err
 	}
 	trails := newTrails(store.Reader())
-	meanwhile, stop := askMeanwhile(ctx, store, other)
+	waiting, stop := context.WithCancel(ctx)
+	var asking sync.WaitGroup
+	var errAsking error
+	asking.Go(func() {
+		reader := newTrails(store.Reader())
+		errAsking = atPace(waiting, 2*time.Millisecond, func(n int, due time.Time) error {
+			_, err := reader.History(ctx, bag.Plate(plateOf(firstOther+n%others)))
+			waits = append(waits, time.Since(due))
+			return err
+		})
+	})
 	began := time.Now()
 	if err = process(ctx, acceptor, l.messages); err == nil {
 		err = l.ask(ctx, trails)
 	}
 	took := time.Since(began)
 	stop()
-	return float64(took.Nanoseconds()) / 1000 / float64(l.events), *meanwhile, err
-}
-
-// askMeanwhile asks for the same ordinary bag every two milliseconds until it is stopped.
-func askMeanwhile(ctx context.Context, store *index, other load10) (waits *[]time.Duration, stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	waits = new([]time.Duration)
-	var asking sync.WaitGroup
-	trails := newTrails(store.Reader())
-	asking.Go(func() {
-		pause.Every(ctx, 2*time.Millisecond, func() {
-			began := time.Now()
-			if other.ask(ctx, trails) == nil {
-				*waits = append(*waits, time.Since(began))
-			}
-		})
-	})
-	return waits, func() { cancel(); asking.Wait() }
+	asking.Wait()
+	return float64(took.Nanoseconds()) / 1000 / float64(l.events), waits, errors.Join(err, errAsking)
 }
 
 // at is the moment of the n-th message.
 func at(n int) time.Time { return feedStart.Add(time.Duration(n) * time.Second) }
 
+// pnrOf returns the PNR of the bag with a plate. Each bag is a passenger's of its own, unless it is one of a range.
+func pnrOf(plate string) string { return "Q" + plate[len(plate)-5:] }
+
 func bsm(n int, flight, plate string) simulate.Message {
 	return simulate.Message{Received: at(n), Plate: plate, Text: "BSM\r\n.V/1LZRH\r\n.F/" + flight + "/01MAR/JFK/Y\r\n.N/" + plate +
-		"001\r\n.S/Y/23A/C/051/0051//N/A\r\n.W/K/1/20\r\n.P/1BRUNNER/ANNAMR\r\n.L/QK7R2M\r\nENDBSM\r\n"}
+		"001\r\n.S/Y/23A/C/051/0051//N/A\r\n.W/K/1/20\r\n.P/1BRUNNER/ANNAMR\r\n.L/" + pnrOf(plate) + "\r\nENDBSM\r\n"}
 }
 
 func bpm(n int, flight, plate, loading string) simulate.Message {
 	read := at(n).Format("150405") + "Z"
 	return simulate.Message{Received: at(n), Plate: plate, Text: "BPM\r\n.V/1LZRH\r\n.J/S/4567/381761/01MAR/" + read + "/ZRHB2/A61\r\n.F/" + flight +
-		"/01MAR/JFK/Y\r\n" + loading + ".N/" + plate + "001\r\n.S/Y/23A/C/051/0051//N/A\r\n.W/K/1/20\r\n.P/1BRUNNER/ANNAMR\r\n.L/QK7R2M\r\nENDBPM\r\n"}
+		"/01MAR/JFK/Y\r\n" + loading + ".N/" + plate + "001\r\n.S/Y/23A/C/051/0051//N/A\r\n.W/K/1/20\r\n.P/1BRUNNER/ANNAMR\r\n.L/" + pnrOf(plate) + "\r\nENDBPM\r\n"}
 }
 
 func plateOf(i int) string { return fmt.Sprintf("0724%06d", i) }
@@ -132,12 +136,12 @@ func onePlate(events int) load10 {
 	return l
 }
 
-// manyPlates are bags with so many events each, on flights of a hundred.
-func manyPlates(bags, events int) load10 {
-	l := load10{events: bags * events, ask: askPlates(1000, bags)}
+// manyPlates are bags with so many events each, on flights of a hundred. first is the number of the first plate.
+func manyPlates(first, bags, events int) load10 {
+	l := load10{events: bags * events, ask: askPlates(first, bags)}
 	for n := range events {
 		for i := range bags {
-			l.messages = append(l.messages, bpm(n*bags+i, fmt.Sprintf("LX%d", 200+i/100), plateOf(1000+i), ""))
+			l.messages = append(l.messages, bpm(n*bags+i, fmt.Sprintf("LX%d", 200+i/100), plateOf(first+i), ""))
 		}
 	}
 	return l
@@ -182,7 +186,7 @@ func container(bags int, together bool) load10 {
 		}
 	}
 	if together {
-		m := bpm(3*bags, "LX400", "", "")
+		m := simulate.Message{Received: at(3 * bags)}
 		m.Text = "BPM\r\n.V/1LZRH\r\n.J/R/4567/381761/01MAR/" + at(3*bags).Format("150405") + "Z/ZRHB2/A61\r\n.F/LX400/01MAR/JFK\r\n.U/AKE12345LX/41\r\nENDBPM\r\n"
 		l.messages = append(l.messages, m)
 	}

@@ -334,29 +334,19 @@ func (l *live) answer(waiting <-chan query) error {
 	return nil
 }
 
-// probe produces a message about a new plate ten times a second, and asks for the plate until it is answered.
+// probe produces a message about a new plate ten times a second, and asks for the plate until it is answered. A message that
+// waits for the one before it waits at its own cost.
 func (l *live) probe(ctx context.Context) error {
 	c, err := dial(l.api.http)
 	if err != nil {
 		return err
 	}
 	defer c.conn.Close()
-	ticker := time.NewTicker(100 * time.Millisecond)
-	defer ticker.Stop()
-	for n := 0; ; n++ {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-ticker.C:
-		}
+	return atPace(ctx, 100*time.Millisecond, func(n int, due time.Time) error {
 		plate := fmt.Sprintf("9999%06d", n)
 		text := "BSM\r\n.V/1LZRH\r\n.F/LX9998/01MAR/JFK/Y\r\n.N/" + plate + "001\r\n.P/1PROBE/ANNA\r\n.L/PROBE1\r\nENDBSM\r\n"
 		request := get("/baggage/history/v1.0/tag/" + plate + "/flightdate/2026-03-01")
-		produced := time.Now()
 		if err := l.door.Append(ctx, []ingestor.Record{{Raw: text, Received: feedStart, Plate: bag.Plate(plate)}}); err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
 			return err
 		}
 		for there := false; !there && ctx.Err() == nil; {
@@ -365,13 +355,14 @@ func (l *live) probe(ctx context.Context) error {
 			}
 			if there {
 				l.mu.Lock()
-				l.visible = append(l.visible, time.Since(produced))
+				l.visible = append(l.visible, time.Since(due))
 				l.mu.Unlock()
 			} else {
 				time.Sleep(time.Millisecond)
 			}
 		}
-	}
+		return nil
+	})
 }
 
 // rows are the lines of the table.
