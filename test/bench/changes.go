@@ -250,24 +250,27 @@ func manyLine(ctx context.Context, b *bench) ([]row, error) {
 	}
 	defer l.close()
 	airline := func(i int) string { return string([]byte{'B' + byte(i%airlinesOfMany/10), 'A' + byte(i%10)}) }
-	before := resident(l.api.cmd.Process.Pid)
+	before, _, err := l.api.memory()
+	if err != nil {
+		return nil, err
+	}
 	s, err := l.listen(ctx, manyStreams, func(i int) string { return "airline=" + airline(i) })
 	if err != nil {
 		return nil, err
 	}
-	open := resident(l.api.cmd.Process.Pid)
+	open, _, errMemory := l.api.memory()
 	spent, err := l.spent()
-	if err != nil {
+	if err := errors.Join(err, errMemory, l.api.forgetPeak()); err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	l.api.peak.Store(0)
 	probes := (5 + b.size(55)) * changesOfMany
 	profiles := b.profileOf(l.api, "many-api")
 	err = s.probe(ctx, l.door, probes, changesOfMany, probes*manyStreams/airlinesOfMany, func(i int) string { return airline(i) + "600" })
 	stacks, errStacks := l.api.metric("go_memstats_stack_inuse_bytes")
 	heap, errHeap := l.api.metric("go_memstats_heap_inuse_bytes")
-	if err := errors.Join(err, errStacks, errHeap, s.close(), profiles()); err != nil {
+	_, peak, errMemory := l.api.memory()
+	if err := errors.Join(err, errStacks, errHeap, errMemory, s.close(), profiles()); err != nil {
 		return nil, err
 	}
 	b.say("line 19: %.1f KiB of stacks and %.1f KiB of heap a stream at the end", stacks/manyStreams/1024, heap/manyStreams/1024)
@@ -276,7 +279,7 @@ func manyLine(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	cores := (used.bagtrail + used.redis - spent.bagtrail - spent.redis).Seconds() / time.Since(began).Seconds()
-	each := (l.api.peak.Load() - before) / manyStreams
+	each := (peak - before) / manyStreams
 	p50, p99 := percentile(s.took, 50), percentile(s.took, 99)
 	return []row{
 		{"19", fmt.Sprintf("memory of each of %s streams of an api process, most while %d changes a second are told", thousands(manyStreams), changesOfMany),

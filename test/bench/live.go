@@ -85,7 +85,12 @@ func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, strea
 	if err != nil {
 		return nil, err
 	}
-	rows := slices.Insert(l.rows(rate), 2, trips)
+	rows := slices.Insert(l.rows(), 2, trips)
+	memory, err := l.memoryRows(rate)
+	if err != nil {
+		return nil, err
+	}
+	rows = append(rows, memory...)
 	if streams > 0 {
 		rows = append(rows, row{"5", "  changes/s that the streams tell", thousands(float64(s.changes) * streamRate / float64(streamed)), "–", "–", "reported", reported})
 	}
@@ -366,7 +371,7 @@ func (l *live) probe(ctx context.Context) error {
 }
 
 // rows are the lines of the table.
-func (l *live) rows(rate float64) []row {
+func (l *live) rows() []row {
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }
 	within := func(took []time.Duration, p50, p99 time.Duration, refused int) verdict {
 		return verdictOf(refused == 0 && percentile(took, 50) <= p50 && percentile(took, 99) <= p99)
@@ -379,7 +384,7 @@ func (l *live) rows(rate float64) []row {
 		return text
 	}
 	flight, flights, passengers := l.took["flight"], l.took["flights"], l.took["passenger"]
-	rows := []row{
+	return []row{
 		{"5", fmt.Sprintf("%s: bags of one flight of some %d at %.0f messages/s", l.name, flightBags, l.streamed), both(flight, l.refused["flight"]), "–", "–",
 			"p50 ≤ 5 ms, p99 ≤ 20 ms", within(flight, 5*time.Millisecond, 20*time.Millisecond, l.refused["flight"])},
 		{"5", fmt.Sprintf("  of any of %d flights of %d–%d", len(l.flights), l.smallest, l.largest), both(flights, l.refused["flights"]), "–", "–",
@@ -388,12 +393,20 @@ func (l *live) rows(rate float64) []row {
 		{"6", "  bags of a passenger, the same load", both(passengers, l.refused["passenger"]), "–", "–", "p99 ≤ 5 ms", within(passengers, time.Second, 5*time.Millisecond, l.refused["passenger"])},
 		{"7", "  produced to visible in an answer, the same load", both(l.visible, 0), "–", "–", "p99 ≤ 100 ms", within(l.visible, time.Second, 100*time.Millisecond, 0)},
 	}
+}
+
+// memoryRows are the lines of the table about memory.
+func (l *live) memoryRows(rate float64) (rows []row, err error) {
 	for _, p := range l.processes {
-		peak, at := float64(p.peak.Load())/(1<<20), ""
+		_, most, err := p.memory()
+		if err != nil {
+			return nil, err
+		}
+		peak, at := float64(most)/(1<<20), ""
 		if p == l.ingest {
 			at = fmt.Sprintf(", also at full rate (%s messages/s, changes published)", thousands(rate))
 		}
 		rows = append(rows, row{"12", "  resident memory of " + p.command + at, fmt.Sprintf("%.0f MiB", peak), "–", "–", "≤ 128 MiB", verdictOf(peak <= 128)})
 	}
-	return rows
+	return rows, nil
 }

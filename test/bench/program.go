@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -29,7 +28,6 @@ type bagtrail struct {
 	command string
 	http    string // address of the operations
 	ops     string
-	peak    atomic.Int64 // most bytes resident so far
 	gone    chan struct{}
 }
 
@@ -46,7 +44,9 @@ func (b *bench) binary(ctx context.Context) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(dir, "bagtrail")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-o", path, "bagtrail").CombinedOutput(); err != nil {
+	build := exec.CommandContext(ctx, "go", "build", "-o", path, "bagtrail")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
+	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build bagtrail: %w: %s", err, out)
 	}
 	b.built = path
@@ -87,7 +87,6 @@ func (b *bench) startProgram(ctx context.Context, command string, env ...string)
 		_ = p.cmd.Wait() // how it ends does not matter
 		close(p.gone)
 	}()
-	go p.watch()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	err = program.Await(ctx, func(context.Context) error { return p.ready() })
@@ -115,36 +114,31 @@ func (p *bagtrail) ready() error {
 	return nil
 }
 
-// watch notes how much memory is resident, until the process ends.
-func (p *bagtrail) watch() {
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-p.gone:
-			return
-		case <-ticker.C:
-			p.peak.Store(max(p.peak.Load(), resident(p.cmd.Process.Pid)))
-		}
-	}
-}
-
-// resident is how many bytes of a process are in memory.
-func resident(pid int) int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+// memory returns how many bytes of the process are resident, and the most since it started or since forgetPeak.
+func (p *bagtrail) memory() (now, peak int64, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
-		return 0
+		return 0, 0, err
 	}
 	for line := range strings.Lines(string(text)) {
-		if value, found := strings.CutPrefix(line, "VmRSS:"); found {
-			kib, err := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
-			if err != nil {
-				return 0
+		for name, into := range map[string]*int64{"VmRSS:": &now, "VmHWM:": &peak} {
+			if value, found := strings.CutPrefix(line, name); found {
+				if _, err := fmt.Sscanf(value, "%d kB", into); err != nil {
+					return 0, 0, err
+				}
+				*into <<= 10
 			}
-			return kib << 10
 		}
 	}
-	return 0
+	if now == 0 || peak == 0 {
+		return 0, 0, errors.New("the kernel does not tell the memory of a process")
+	}
+	return now, peak, nil
+}
+
+// forgetPeak lets the kernel count the most bytes from now on.
+func (p *bagtrail) forgetPeak() error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
 }
 
 // processorTime returns the processor time of a process so far, to a hundredth of a second.

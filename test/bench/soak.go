@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"os"
@@ -91,19 +92,19 @@ func (l *live) minutes(ctx context.Context, b *bench) (all []minute) {
 			return all
 		case <-ticker.C:
 		}
-		now.resident = max(now.resident, resident(l.api.cmd.Process.Pid))
 		took := time.Since(began)
 		if took < time.Minute {
 			continue
 		}
 		decided, err := l.decided()
+		_, peak, errMemory := l.api.memory()
 		goroutines, errGoroutines := l.api.metric("go_goroutines")
 		connections, errConnections := l.api.metric("process_open_fds")
-		if err != nil || errGoroutines != nil || errConnections != nil {
-			b.say("soak: a minute could not be measured: %v %v %v", err, errGoroutines, errConnections)
+		if err := errors.Join(err, errMemory, l.api.forgetPeak(), errGoroutines, errConnections); err != nil {
+			b.say("soak: a minute could not be measured: %v", err)
 			continue
 		}
-		now.messages, now.goroutines, now.connections = (decided-before)/took.Seconds(), goroutines, connections
+		now.resident, now.messages, now.goroutines, now.connections = peak, (decided-before)/took.Seconds(), goroutines, connections
 		l.mu.Lock()
 		now.flight = append(l.took["flight"], l.took["flights"]...)
 		now.passenger, now.visible = l.took["passenger"], l.visible
