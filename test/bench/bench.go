@@ -157,6 +157,13 @@ func (b *bench) profiled(run func() (float64, error)) func() (float64, error) {
 	}
 }
 
+// apart returns the bench without profiles of this process, for rows in which ours runs in processes of its own.
+func (b *bench) apart() *bench {
+	other := *b
+	other.profile = ""
+	return &other
+}
+
 // writeHeap writes what has been allocated so far, by ours and the reference, beside the CPU profile.
 func (b *bench) writeHeap() error {
 	file, err := os.Create(filepath.Join(b.profile, fmt.Sprintf("line%02d-%02d.heap.pprof", b.number, b.pairs)))

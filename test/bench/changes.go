@@ -163,11 +163,14 @@ func costLine(ctx context.Context, b *bench) ([]row, error) {
 		p := pair{ours: with, reference: without}
 		return row{"18", what, fmt.Sprintf("%.1f µs", with.median()), fmt.Sprintf("%.1f µs", without.median()), p.ratio(), target, met(p.ratios().median())}
 	}
-	return []row{
+	rows := []row{
 		of(fmt.Sprintf("processor time a message with changes, by that without, at %d messages/s", streamRate), with, without,
 			"≤ 4 ×", func(ratio float64) verdict { return verdictOf(ratio <= 4) }),
-		of("  with the broker", all, bare, "reported", func(float64) verdict { return reported }),
-	}, b.redis.empty(ctx)
+	}
+	if b.broker.pid != 0 { // otherwise the time of the broker is not known
+		rows = append(rows, of("  with the broker", all, bare, "reported", func(float64) verdict { return reported }))
+	}
+	return rows, b.redis.empty(ctx)
 }
 
 // cost returns what the processes of bagtrail and the servers spend on the streamed messages, until

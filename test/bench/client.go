@@ -118,8 +118,8 @@ func (c *client) chunks(look func([]byte)) error {
 }
 
 // load sends requests over several connections, one after the other on each, and returns the answers a second. wrong
-// counts answers with a status other than 200 and 400.
-func load(ctx context.Context, addr string, connections, requests int, request func(i int) []byte) (rate float64, wrong int64, err error) {
+// counts answers whose status is not right.
+func load(ctx context.Context, addr string, connections, requests int, request func(i int) []byte, right func(status int) bool) (rate float64, wrong int64, err error) {
 	clients := make([]*client, connections)
 	for i := range clients {
 		if clients[i], err = dial(addr); err != nil {
@@ -143,7 +143,7 @@ func load(ctx context.Context, addr string, connections, requests int, request f
 					errs[i] = err
 					return
 				}
-				if status != 200 && status != 400 {
+				if !right(status) {
 					bad.Add(1)
 				}
 			}

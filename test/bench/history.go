@@ -74,7 +74,8 @@ func historyPath(b simulate.Bag) string {
 
 // ask asks over 16 connections, and fails if an answer is not 200.
 func ask(ctx context.Context, addr string, requests int, request func() []byte) (float64, error) {
-	rate, wrong, err := load(ctx, addr, askers, requests, func(int) []byte { return request() })
+	rate, wrong, err := load(ctx, addr, askers, requests, func(int) []byte { return request() },
+		func(status int) bool { return status == http.StatusOK })
 	if err == nil && wrong > 0 {
 		err = fmt.Errorf("%d of %d requests were answered otherwise than 200", wrong, requests)
 	}

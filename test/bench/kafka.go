@@ -40,7 +40,7 @@ func kafkaLine(ctx context.Context, b *bench) ([]row, error) {
 		for i := range queries {
 			queries[i] = flights[i*len(flights)/streams]
 		}
-		p, err := b.alternate(
+		p, err := b.apart().alternate(
 			func() (float64, error) { return b.consumeApart(ctx, r, k, topics, messages, queries) },
 			func() (float64, error) { return consumeBare(ctx, r, k, topics.Raw, messages) })
 		if err != nil {

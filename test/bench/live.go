@@ -64,7 +64,7 @@ func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, strea
 	}
 
 	b.say("line 5, %s: %s messages go in as fast as they can", l.name, thousands(float64(stored)))
-	profiles := b.profileOf(l.ingest, "fill")
+	profiles := b.profileOf(l.ingest, "fill "+l.name)
 	rate, err := l.fill(ctx, messages[:stored])
 	if err := errors.Join(err, profiles(), l.awaitTold(ctx)); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (b *bench) liveRows(ctx context.Context, messages []simulate.Message, strea
 	if err != nil {
 		return nil, err
 	}
-	profiles = b.profileOf(l.api, "live")
+	profiles = b.profileOf(l.api, "live "+l.name)
 	err = l.run(ctx, inTurn(messages[stored:]))
 	if err := errors.Join(err, s.close(), profiles()); err != nil {
 		return nil, err
@@ -209,7 +209,7 @@ func (l *live) choose(messages []simulate.Message, truth []simulate.Bag) {
 			legs[flightPath(leg)] = leg
 		}
 	}
-	paths := slices.Collect(maps.Keys(bags))
+	paths := slices.Sorted(maps.Keys(bags))
 	l.most = legs[slices.MaxFunc(paths, func(a, b string) int { return cmp.Compare(bags[a], bags[b]) })]
 	l.fewest = legs[slices.MinFunc(paths, func(a, b string) int { return cmp.Compare(bags[a], bags[b]) })]
 	distance := func(path string) int { return max(bags[path]-flightBags, flightBags-bags[path]) }

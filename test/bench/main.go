@@ -62,7 +62,7 @@ func main() {
 	flag.BoolVar(&s.quick, "quick", false, "a tenth of the work, for a first look")
 	flag.BoolVar(&s.full, "full", false, "line 9 up to 1,000,000 bags: 6 GiB of memory, and some minutes more")
 	flag.IntVar(&s.runs, "runs", 5, "how often ours and the reference are run, alternately")
-	flag.StringVar(&s.profile, "profile", "", "write CPU and heap profiles of ours into this `directory`, two a row")
+	flag.StringVar(&s.profile, "profile", "", "write CPU and heap profiles of ours into this `directory`")
 	flag.DurationVar(&s.soak, "soak", 0, "instead of the lines, the load of lines 5 to 7 for so long, minute by minute")
 	only := flag.String("lines", "", "measure these lines only, a comma `list`")
 	flag.Parse()

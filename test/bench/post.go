@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
@@ -85,7 +86,8 @@ func postOurs(ctx context.Context, r *redisServer, k *kafkaServer, brokers []str
 }
 
 func postAll(ctx context.Context, addr string, requests [][]byte) (float64, error) {
-	rate, wrong, err := load(ctx, addr, posters, len(requests), func(i int) []byte { return requests[i] })
+	rate, wrong, err := load(ctx, addr, posters, len(requests), func(i int) []byte { return requests[i] },
+		func(status int) bool { return status == http.StatusOK || status == http.StatusBadRequest })
 	if err == nil && wrong > 0 {
 		err = fmt.Errorf("%d of %d requests were answered otherwise than 200 and 400", wrong, len(requests))
 	}

@@ -20,24 +20,24 @@ const (
 
 // processesLine is line 13: two ingest processes, each held to a quarter of a core, against one.
 func processesLine(ctx context.Context, b *bench) ([]row, error) {
-	r, k, topics, _, err := b.fullTopic(ctx, 30_000)
+	r, k, topics, messages, err := b.fullTopic(ctx, 30_000)
 	if err != nil {
 		return nil, err
 	}
-	window := 2*time.Second + time.Duration(b.size(8))*time.Second
-	p, err := b.alternate(
-		func() (float64, error) { return b.heldIngest(ctx, r, k, topics, 2, window) },
-		func() (float64, error) { return b.heldIngest(ctx, r, k, topics, 1, window) })
+	window := time.Duration(b.size(10)) * time.Second
+	p, err := b.apart().alternate(
+		func() (float64, error) { return b.heldIngest(ctx, r, k, topics, messages, 2, window) },
+		func() (float64, error) { return b.heldIngest(ctx, r, k, topics, messages, 1, window) })
 	if err != nil {
 		return nil, err
 	}
 	return []row{p.rates("13", "two ingest processes on a quarter of a core each, against one, messages/s", p.ratio(), 1.8)}, r.empty(ctx)
 }
 
-// heldIngest lets so many processes, each held to its share, ingest a raw topic that is full, and returns how many messages
+// heldIngest lets so many processes, each held to its share, ingest a raw topic of so many messages, and returns how many messages
 // they decided on a second together. Each run has topics of changes of its own: with those of the run before, whose index
 // was in the Redis that is emptied, owners would find their index lost, and spend the share on trying again.
-func (b *bench) heldIngest(ctx context.Context, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, processes int, window time.Duration) (float64, error) {
+func (b *bench) heldIngest(ctx context.Context, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, messages, processes int, window time.Duration) (float64, error) {
 	if err := r.empty(ctx); err != nil {
 		return 0, err
 	}
@@ -62,6 +62,9 @@ func (b *bench) heldIngest(ctx context.Context, r *redisServer, k *kafkaServer, 
 		return 0, err
 	}
 	end, err := decided(all)
+	if err == nil && end >= float64(messages) {
+		err = fmt.Errorf("all %d messages are decided on before %v are over", messages, window)
+	}
 	return (end - begin) / time.Since(began).Seconds(), err
 }
 

@@ -205,6 +205,7 @@ func (b *bench) profileOf(p *bagtrail, name string) (wait func() error) {
 	if b.profile == "" {
 		return func() error { return nil }
 	}
+	name = strings.NewReplacer(", ", "-", " ", "-").Replace(name)
 	done := make(chan error, 1)
 	go func() {
 		err := p.profile("profile?seconds=5", filepath.Join(b.profile, name+".cpu.pprof"))

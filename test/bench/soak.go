@@ -77,6 +77,7 @@ type minute struct {
 	resident                   int64   // most bytes
 	goroutines, connections    float64 // at its end; connections are all descriptors
 	messages                   float64 // decided on a second
+	refused                    int     // queries of all kinds
 	flight, passenger, visible []time.Duration
 }
 
@@ -108,7 +109,10 @@ func (l *live) minutes(ctx context.Context, b *bench) (all []minute) {
 		l.mu.Lock()
 		now.flight = append(l.took["flight"], l.took["flights"]...)
 		now.passenger, now.visible = l.took["passenger"], l.visible
-		l.took, l.visible = map[string][]time.Duration{}, nil
+		for _, n := range l.refused {
+			now.refused += n
+		}
+		l.took, l.refused, l.visible = map[string][]time.Duration{}, map[string]int{}, nil
 		l.mu.Unlock()
 		all = append(all, now)
 		b.say("soak: minute %d: %d MiB", len(all), now.resident>>20)
@@ -126,6 +130,7 @@ func printSoak(all []minute) {
 		{"MiB", func(m *minute) float64 { return float64(m.resident) / (1 << 20) }},
 		{"goroutines", func(m *minute) float64 { return m.goroutines }},
 		{"connections", func(m *minute) float64 { return m.connections }},
+		{"refused", func(m *minute) float64 { return float64(m.refused) }},
 		{"flight p50 ms", func(m *minute) float64 { return percentile(m.flight, 50).Seconds() * 1000 }},
 		{"p99", func(m *minute) float64 { return percentile(m.flight, 99).Seconds() * 1000 }},
 		{"passenger p50", func(m *minute) float64 { return percentile(m.passenger, 50).Seconds() * 1000 }},
