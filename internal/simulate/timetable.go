@@ -68,7 +68,7 @@ type timetable struct {
 	between map[[2]*airport][]*departure // by origin and destination
 }
 
-// newTimetable draws about 500 departures a day: two or three between each airport and each hub,
+// newTimetable draws 550 departures a day: two or three between each airport and each hub,
 // both ways.
 func newTimetable(r *rand.Rand) *timetable {
 	places := make([]*airport, len(airportTable))
