@@ -122,7 +122,6 @@ func TestKeysChangeWhileRequestsRun(t *testing.T) {
 	first := k.create("app-2026", "--customer", "APP", "--airlines", "LX,WK", "--airports", "ZRH")
 	k.answers(first, swiss, shown)
 	stopFirst := k.always("the first key", first, swiss, shown)
-	defer k.always("the first key, out of scope", steady, british, shown)()
 	k.answers(first, british, refused)
 	narrow := k.create("flights-only", "--customer", "APP", "--operations", "bagsforflight")
 	k.answers(narrow, service.FlightPath("ZRH", "D", "XX", "1", day(1).iso()), failure("SVCGBF001", "No bags found for flight"))
@@ -134,11 +133,11 @@ func TestKeysChangeWhileRequestsRun(t *testing.T) {
 	second := k.create("app-2027", "--customer", "APP", "--airlines", "LX,WK", "--airports", "ZRH")
 	k.answers(second, swiss, shown)
 	defer k.always("the second key", second, swiss, shown)()
+	defer k.always("the second key, out of scope", second, british, refused)()
 	stopFirst()
 	k.keys("revoke", "app-2026")
 	k.answers(first, swiss, unknown)
 	defer k.always("the revoked key", first, swiss, unknown)()
-	expect(t, "the second key, out of scope", k.Get(british, "api_key", second), http.StatusBadRequest, refused)
 
 	// expired, on time and without a change of the file
 	expires := time.Now().Add(6 * time.Second)

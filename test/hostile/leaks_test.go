@@ -25,7 +25,7 @@ func openOffice(t *testing.T) office {
 	t.Helper()
 	file := "keys:\n" + entry("all", service.DevelopmentKey, ", customer: ALL") + entry("lx", "key-of-lx", ", customer: SWISS, airlines: [LX]") +
 		entry("ba", "key-of-ba", ", customer: BRITISH, airlines: [BA]") + entry("shy", "key-of-shy", ", customer: SHY, airlines: [BA], conceal: true")
-	return office{service.Start(t, noKafka, secret, "BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file)), t}
+	return office{service.Start(t, noKafka, secret, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file)), t}
 }
 
 // ask sends a query with a key of the office.
