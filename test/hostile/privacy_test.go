@@ -137,7 +137,7 @@ func exerciseSecrets(t *testing.T, s *service.Service) {
 	bim := func(text string) string { return `{"bim_message":` + quoted(text) + `}` }
 	history, passenger := service.HistoryPath(secretPlate, day(1).iso()), service.PassengerPath(secretPNR, day(1).iso())
 	flight := service.FlightPath("ZRH", "D", "LX", "5900", day(1).iso())
-	for _, target := range []string{history + "?include_bim=true&pax_surname=" + secretSurname, passenger, flight} {
+	for _, target := range []string{history + "?include_bim=true&pax_surname=" + secretSurname, passenger, flight, "/v1/bags/" + secretPlate + "?fields=raw"} {
 		if got := do(http.MethodGet, target, ""); !strings.Contains(got.Body, secretSurname) {
 			t.Errorf("%s: %s", target, got.Body)
 		}
@@ -148,6 +148,13 @@ func exerciseSecrets(t *testing.T, s *service.Service) {
 	do(http.MethodPost, service.ProcessPath, "bim_message="+url.QueryEscape(secretMessage("LX5900")), "Content-Type", "application/x-www-form-urlencoded; QZHEADER")
 	do(http.MethodPost, service.ProcessPath, `{"QZBODY":"QZBODY"`)
 	do(http.MethodPost, service.ProcessPath, bim(strings.Repeat("QZBODY", 20000)))
+	do(http.MethodPost, "/v1/bags/search", `{"last_name":"`+secretSurname+`","airport":"ZRH","date":"`+day(1).iso()+`"}`)
+	for _, target := range []string{"/v1/messages", "/v1/messages/validate"} {
+		if got := do(http.MethodPost, target, `{"messages":[{"text":"QZBODY"},{"text":`+quoted(secretMessage("LX5900"))+`}]}`); got.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", target, got.Status, got.Body)
+		}
+	}
+	do(http.MethodPost, "/v1/webhooks", `{"url":"https://QZBODY.example/","QZBODY":1}`)
 	document := delayedRequest("QZCLAIMANT", []string{"LX"}, []string{secretPlate})
 	for _, body := range []string{document, strings.Replace(document, `"LX"`, `"ZZ"`, 1), strings.Replace(document, "WTR_", "QZBODY_", 1)} {
 		do(http.MethodPost, delayedPath, `{"Request":`+quoted(body)+`}`)
@@ -155,6 +162,8 @@ func exerciseSecrets(t *testing.T, s *service.Service) {
 	for _, target := range []string{
 		history + "?callback=QZCALLBACK", history + "?callback=QZCALLBACK(", history + "?QZQUERY=QZQUERY&pnr=QZQUERY*", passenger + "/QZPATH", "/QZPATH/" + secretPlate,
 		"/baggage/processbim/QZPATH", "/docs/QZPATH", "/%2e%2e/QZPATH", service.PassengerPath(secretPNR, "QZPATH"), service.HistoryPath("QZPATH", secretPlate),
+		"/v1/bags?pnr=" + secretPNR + "&date=" + day(1).iso(), "/v1/bags/QZPATH", "/v1/rejects?q=" + secretSurname, "/v1/rejects/QZPATH", "/v1/changes?cursor=QZQUERY",
+		"/v1/webhooks/QZPATH", "/v1/airports/QZPATH", "/console/bags/" + secretPlate, "/console/QZPATH",
 	} {
 		do(http.MethodGet, target, "")
 		do("QZMETHOD", target, "QZBODY")
