@@ -64,8 +64,8 @@ func TestNothingRemainsOfMessagesOlderThanTheRetention(t *testing.T) {
 	historyOf(t, s, "0724920003", now.Format(time.DateOnly), "EXPECTED")
 }
 
-// The window of duplicates, the topics and the group are settings. An empty events topic turns
-// events off (service §2).
+// The window of duplicates and the topics are settings. An empty topic of changes turns changes off
+// (service §2).
 func TestWindowAndTopicsAreSettings(t *testing.T) {
 	ownServers(t)
 	t.Parallel()
