@@ -15,8 +15,8 @@ import (
 // journeys).
 const journeyGap = 3
 
-// mostBags is how many bags of a journey a message that fits none of them belongs to at most (rules
-// §3, names). So the events of a plate are at most mostBags times its messages.
+// mostBags is the largest number of bags of a journey to which one message may belong (rules §3,
+// names). So a plate has at most mostBags events for each group of its messages.
 const mostBags = 99
 
 // identities divides the messages of a plate into bags (rules §3, which bag a message is about).

@@ -158,15 +158,14 @@ func load(ctx context.Context, addr string, connections, requests int, request f
 // once. due is when it should have begun: a latency that is counted from then includes the wait.
 func atPace(ctx context.Context, interval time.Duration, ask func(n int, due time.Time) error) error {
 	began := time.Now()
-	for n := 0; ; n++ {
+	for n := 0; ctx.Err() == nil; n++ {
 		due := began.Add(time.Duration(n) * interval)
-		if sleepUntil(due); ctx.Err() != nil {
-			return nil
-		}
+		sleepUntil(due)
 		if err := ask(n, due); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // percentile returns the p-th percentile of latencies, which it sorts. Without any it returns the longest duration, which

@@ -298,6 +298,10 @@ var identityRules = []rule{
 10:20 BPM .V/1LZRH .F/LX602/20JUN/GVA .B/OFF/+A .P/SMI
 10:30 BPM .V/1LZRH .F/LX602/20JUN/GVA .J/S .N/+A`,
 		[]string{"events A: SORTED | OFFLOADED" + strings.Repeat(" | EXPECTED", 100)}},
+	{"beside 100 passengers, a message without a name is by itself even if it names the flight of one", `
+10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA ` + passengers(99) + ` .F/LX604/20JUN/GVA .N/+A .L/OTHER1
+10:30 BPM .V/1LZRH .F/LX604/20JUN/GVA .J/S .N/+A`,
+		[]string{"events A: SORTED" + strings.Repeat(" | EXPECTED", 100)}},
 	{"a history has a cancelled bag only if no other matches", `
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH .L/ABC123
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/MEIER .L/XYZ789
