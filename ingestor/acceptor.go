@@ -146,9 +146,13 @@ type Batch struct {
 const workABatch = maxBags
 
 // work measures what it takes to apply a message, in bags. A container counts like a bag, and so do
-// fifty faults. A message with less counts like a bag.
+// ten flights of a bag, and fifty faults. A message with less counts like a bag.
 func (o *Outcome) work() int {
-	return max(1, len(o.Filing.Entries)+len(o.Filing.Stowage)+(len(o.Errors)+len(o.Warnings))/50)
+	work := len(o.Filing.Entries) + len(o.Filing.Stowage) + (len(o.Errors)+len(o.Warnings))/50
+	for i := range o.Filing.Entries {
+		work += len(o.Filing.Entries[i].Flights) / 10
+	}
+	return max(1, work)
 }
 
 // JudgeBatch judges the first of the envelopes, at least one and as many as fit into one batch. The

@@ -415,6 +415,26 @@ func TestMessagesOfManyBagsDoNotGoTogether(t *testing.T) {
 	})
 }
 
+// A bag on many flights has an index entry under each of them.
+func TestBatchesOfBagsOnManyFlightsAreSmaller(t *testing.T) {
+	x := newIndex()
+	a := newAcceptor(x)
+	envelopes, outcomes := make([]ingestor.Envelope, 300), make([]ingestor.Outcome, 300)
+	for i := range envelopes {
+		envelopes[i] = envelope(bags(1, 1, onward(97)))
+		envelopes[i].Position = bag.InRequest(i)
+		outcomes[i] = a.Judge(envelopes[i])
+	}
+	if err := a.ApplyAll(t.Context(), envelopes, outcomes); err != nil || x.filed() != len(envelopes) {
+		t.Fatalf("%d are filed, %v", x.filed(), err)
+	}
+	for i, call := range x.calls {
+		if len(call) > 100 {
+			t.Errorf("call %d of the index files %d messages of 98 flights", i, len(call))
+		}
+	}
+}
+
 func TestAcceptGivesUpInTimeWhileTheIndexHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newIndex()

@@ -145,7 +145,7 @@ const testPrefix = prefix + "TEST_"
 
 // serviceLink matches the variables that Kubernetes makes for a Service whose name begins with
 // "bagtrail". The one that ends in _PORT holds a URL.
-var serviceLink = regexp.MustCompile(`^[^=]+(_SERVICE_HOST=|_SERVICE_PORT(_[A-Z0-9_]+)?=|_PORT_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?=|_PORT=[a-z]+://)`)
+var serviceLink = regexp.MustCompile(`^[^=]+(_SERVICE_HOST=|_SERVICE_PORT(_[A-Z0-9_]+)?=|_PORT_[0-9]+_(TCP|UDP)(_(PROTO|PORT|ADDR))?=|_PORT=([a-z]+://|$))`)
 
 // fromEnviron reads the variables. An empty variable counts as absent, unless the setting can be
 // empty: container tools set one for what they do not have.
