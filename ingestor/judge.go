@@ -47,10 +47,6 @@ func (j *Judge) Judge(env Envelope) Outcome {
 		outcome.Verdict = Rejected
 		return outcome
 	}
-	if faults := overOnward(m); faults != nil {
-		outcome.Verdict, outcome.Errors = Rejected, faults
-		return outcome
-	}
 	filing, faults := j.filing(m, text, env.Received)
 	if faults != nil {
 		outcome.Verdict, outcome.Errors = Rejected, faults

@@ -20,6 +20,9 @@ const (
 
 // filing returns the filing of a message, or the fault of one that exceeds the limits.
 func (j *Judge) filing(m *parser.Message, text string, received time.Time) (f bag.Filing, faults []Diagnostic) {
+	if faults := overOnward(m); faults != nil {
+		return f, faults
+	}
 	most := min(maxBags, maxText/max(len(text), 1))
 	if !fewTags(m, most) {
 		return f, tooMuch()
