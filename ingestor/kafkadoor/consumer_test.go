@@ -110,13 +110,23 @@ func TestARejectThatTheTopicDoesNotTakeIsCut(t *testing.T) {
 	if _, err := rand.NewChaCha8([32]byte{}).Read(large); err != nil { // packing makes it no smaller
 		t.Fatal(err)
 	}
-	w.produce(0, record(string(large)), record("BSM"), record(message(0)))
+	var faulty strings.Builder // a document that is as long as a text that is cut, with many faults
+	for _, c := range []byte("BSM\n.V/1LZRH\n" + strings.Repeat(".N/1\n", 10_000)) {
+		fmt.Fprintf(&faulty, `\u%04x`, c)
+	}
+	document := `{"bim_message":"` + faulty.String() + `"}`
+	w.produce(0, record(string(large)), record("BSM"), record(message(0)), record(document, "content-type", "application/json"))
 	w.consume()
-	w.waitCommitted(3)
+	w.waitCommitted(4)
 	w.wantFiled(1)
 	rejects := w.rejectsByOrigin()
-	m := rejects[w.conf.Topics.Raw+"/0/0"]
-	if len(rejects) != 2 || header(m, "bagtrail-codes") != "SVCSRV003" || !bytes.Equal(m.Value, large[:256<<10]) {
+	m := rejects[w.conf.Topics.Raw+"/0/3"]
+	var list []ingestor.Diagnostic
+	if err := json.Unmarshal([]byte(header(m, "bagtrail-diagnostics")), &list); err != nil || len(list) < 100 || string(m.Value) != document[:256<<10] {
+		t.Errorf("%d diagnostics, error %v, %d bytes", len(list), err, len(m.Value))
+	}
+	m = rejects[w.conf.Topics.Raw+"/0/0"]
+	if len(rejects) != 3 || header(m, "bagtrail-codes") != "SVCSRV003" || !bytes.Equal(m.Value, large[:256<<10]) {
 		t.Errorf("%d rejects, codes %s, %d bytes", len(rejects), header(m, "bagtrail-codes"), len(m.Value))
 	}
 }

@@ -9,6 +9,7 @@ package kafkadoor
 import (
 	"context"
 	"errors"
+	"math"
 
 	"go.uber.org/zap"
 
@@ -58,20 +59,23 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 const keptOfTooLarge = 256 << 10
 
 // Reject implements ingestor.Rejects on the rejects topic. If the topic has a smaller limit than
-// EnsureTopics sets, Reject cuts long texts, so that they hold up nothing.
+// EnsureTopics sets, Reject cuts long texts and leaves out diagnostics, so that they hold up nothing.
 func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
-	records := make([]kafka.Record, len(rejections))
-	for i, r := range rejections {
-		records[i] = rejectRecord(r, d.conf.Now())
-	}
-	err := d.client.ProduceAnywhere(ctx, d.conf.Topics.Rejects, records)
+	err := d.reject(ctx, rejections, math.MaxInt, maxDiagnostics)
 	if !errors.Is(err, kafka.ErrTooLarge) {
 		return err
 	}
 	d.conf.Logger.Warn("the rejects topic does not take a reject of this size, and gets the beginning of its text: set max.message.bytes",
 		zap.Error(err), zap.String("topic", d.conf.Topics.Rejects), zap.Int("wanted", maxRejectBytes))
-	for i := range records {
-		records[i].Value = records[i].Value[:min(len(records[i].Value), keptOfTooLarge)]
+	return d.reject(ctx, rejections, keptOfTooLarge, fewDiagnostics)
+}
+
+// reject writes rejections with at most so many bytes of each text, and of each list of diagnostics.
+func (d *Door) reject(ctx context.Context, rejections []ingestor.Rejection, text, diagnostics int) error {
+	records := make([]kafka.Record, len(rejections))
+	for i, r := range rejections {
+		r.Raw = r.Raw[:min(len(r.Raw), text)]
+		records[i] = rejectRecord(r, d.conf.Now(), diagnostics)
 	}
 	return d.client.ProduceAnywhere(ctx, d.conf.Topics.Rejects, records)
 }

@@ -154,14 +154,18 @@ func rawRecord(r ingestor.Record) kafka.Record {
 	return m
 }
 
-// maxDiagnostics bounds the list of diagnostics of a reject, in bytes, so that brokers accept the
-// record. The list of codes is always complete.
-const maxDiagnostics = 256 << 10
+// These bound the list of diagnostics of a reject, in bytes, so that brokers accept the record. The
+// list of codes is always complete.
+const (
+	maxDiagnostics = 256 << 10
+	fewDiagnostics = 64 << 10 // if the rejects topic does not take that
+)
 
 // rejectRecord returns the record of a rejected message on the rejects topic. It has the headers
 // that say how to read the value, so that the message can be judged again. now is the time of
-// writing, from which the retention of the record counts.
-func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
+// writing, from which the retention of the record counts. The list of diagnostics has at most so many
+// bytes.
+func rejectRecord(r ingestor.Rejection, now time.Time, diagnostics int) kafka.Record {
 	m := kafka.Record{
 		Value: []byte(r.Raw),
 		Time:  now,
@@ -169,7 +173,7 @@ func rejectRecord(r ingestor.Rejection, now time.Time) kafka.Record {
 			{Key: headerOrigin, Value: []byte(r.Origin)},
 			{Key: headerDoor, Value: []byte(r.Door)},
 			{Key: headerCodes, Value: []byte(strings.Join(ingestor.Codes(r.Errors), ","))},
-			{Key: headerDiagnostics, Value: ingestor.AppendFirstDiagnostics(nil, r.Errors, maxDiagnostics)},
+			{Key: headerDiagnostics, Value: ingestor.AppendFirstDiagnostics(nil, r.Errors, diagnostics)},
 			{Key: headerReceived, Value: []byte(r.Received.UTC().Format(receivedForm))},
 		},
 	}
