@@ -254,16 +254,6 @@ func TestNoNumberIsGivenTwiceAndLaterOnesAreHigher(t *testing.T) {
 	}
 }
 
-func TestWithoutLogTheIndexIsTheOnlyCopy(t *testing.T) {
-	x := newIndex()
-	a := newAcceptor(x, ingestor.Config{})
-	for raw, want := range map[string]ingestor.Verdict{bsm: ingestor.Accepted, "BSM": ingestor.Rejected} {
-		if outcome, err := a.Accept(t.Context(), envelope(raw)); err != nil || outcome.Verdict != want {
-			t.Errorf("verdict %v, error %v, want %v", outcome.Verdict, err, want)
-		}
-	}
-}
-
 func TestAuthorisationIsJudgedOnTheParsedMessageBeforeAnythingIsWritten(t *testing.T) {
 	x, j := newIndex(), &journal{}
 	a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Observe: func(b *ingestor.Batch) { t.Errorf("observed %v", b) }})

@@ -101,13 +101,6 @@ func (b *batches) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, e
 	return b.reader.Folded(ctx, plates)
 }
 
-type keyring map[string]*apikey.Key
-
-func (k keyring) Lookup(text string, _ time.Time) (*apikey.Key, bool) {
-	key, ok := k[text]
-	return key, ok
-}
-
 // ledger is a log of twelve partitions that puts a record where the last digit of its key says.
 type ledger struct {
 	length [12]int64
@@ -150,13 +143,13 @@ func newBatches(change ...func(*web.Settings)) *batches {
 		}
 		return b.reader.For(s)
 	}}
-	keys := keyring{
+	users := keys{
 		"all":        {Name: "all", Airlines: everything, Airports: everything, Operations: everything},
 		"lx":         {Name: "lx", Airlines: apikey.Scope{Codes: []string{"LX"}}, Airports: everything, Operations: everything},
 		"zurich":     {Name: "zurich", Airlines: everything, Airports: apikey.Scope{Codes: []string{"ZRH"}}, Operations: everything},
 		"processbim": {Name: "processbim", Airlines: everything, Airports: everything, Operations: apikey.Scope{Codes: []string{"processbim"}}},
 	}
-	settings := web.Settings{Keys: keys, Log: zap.NewNop(), Clock: time.Now}
+	settings := web.Settings{Keys: users, Log: zap.NewNop(), Clock: time.Now}
 	for _, f := range change {
 		f(&settings)
 	}

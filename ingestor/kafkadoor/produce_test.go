@@ -2,8 +2,6 @@ package kafkadoor_test
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -239,44 +237,5 @@ func TestAppendFailsInTimeWhileNoBrokerAnswers(t *testing.T) {
 	}
 	if err := w.door.Ping(t.Context()); err == nil {
 		t.Error("a broker that is gone answers")
-	}
-}
-
-func TestPingAnswersForABrokerWithTheTopic(t *testing.T) {
-	w := newWorld(t, 1)
-	if err := w.door.Ping(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestRecordsAreSentInHalvesWhereTheBrokerTakesLess(t *testing.T) {
-	w := newWorld(t, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "20000"}))
-	var list []ingestor.Record
-	for i := range 400 {
-		list = append(list, ingestor.Record{Raw: message(i), Received: received})
-	}
-	if err := w.door.Append(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
-	if got := len(w.all(w.conf.Topics.Raw)); got != 400 {
-		t.Errorf("%d records, want 400", got)
-	}
-	huge := []ingestor.Record{{Raw: strings.Repeat("A", 30_000), Received: received}}
-	if err := w.door.Append(t.Context(), huge); !errors.Is(err, kafkago.MessageSizeTooLarge) {
-		t.Errorf("error %v, want that the message is too large", err)
-	}
-}
-
-func TestManyRecordsAreSentInSeveralRequests(t *testing.T) {
-	w := newWorld(t, 1)
-	var list []ingestor.Record
-	for range 40 {
-		list = append(list, ingestor.Record{Raw: strings.Repeat("A", 60<<10), Received: received})
-	}
-	if err := w.door.Append(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
-	if got := len(w.all(w.conf.Topics.Raw)); got != 40 {
-		t.Errorf("%d records, want 40", got)
 	}
 }
