@@ -18,19 +18,9 @@ import (
 	"bagtrail/parser"
 )
 
-// Acceptor decides on messages. *ingestor.Acceptor implements it.
-type Acceptor interface {
-	// Judge decides on a message, and writes nothing.
-	Judge(env ingestor.Envelope) ingestor.Outcome
-	// Accept decides on a message, and returns when it has taken effect. It MUST return within a
-	// second, and when ctx ends. An error means that it is not known whether the message took
-	// effect.
-	Accept(ctx context.Context, env ingestor.Envelope) (ingestor.Outcome, error)
-}
-
 // Door answers POST processbim.
 type Door struct {
-	Acceptor Acceptor
+	Acceptor *ingestor.Acceptor
 	Clock    func() time.Time // gives the received times
 }
 

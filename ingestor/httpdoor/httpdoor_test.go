@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -437,43 +436,6 @@ func FuzzBody(f *testing.F) {
 			t.Fatalf("filed %q, encoding/json reads %q", d.index.filed[0].Raw, read["bim_message"])
 		}
 	})
-}
-
-// instant is an Acceptor that accepts everything and does nothing.
-type instant struct{}
-
-func (instant) Judge(ingestor.Envelope) ingestor.Outcome {
-	return ingestor.Outcome{Verdict: ingestor.Accepted}
-}
-
-func (i instant) Accept(_ context.Context, env ingestor.Envelope) (ingestor.Outcome, error) {
-	return i.Judge(env), nil
-}
-
-// discard is a ResponseWriter that keeps nothing.
-type discard struct{ header http.Header }
-
-func (d *discard) Header() http.Header            { return d.header }
-func (d *discard) Write(text []byte) (int, error) { return len(text), nil }
-func (d *discard) WriteHeader(int)                {}
-
-// What the door itself takes for a message, without what the pipeline does.
-func BenchmarkDoor(b *testing.B) {
-	operation := httpdoor.Door{Acceptor: instant{}, Clock: func() time.Time { return noon }}.Operation()
-	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, []web.Operation{operation}, nil)
-	const body = `{"bim_message":"BSM\r\n.V/1LZRH\r\n.F/LX100/14MAR/JFK\r\n.N/0724100001001\r\n.S/Y/12A/C/001//N\r\n.W/K/2/31\r\n.P/1MUELLER/ANNAMRS\r\n.L/ABC123\r\nENDBSM\r\n"}`
-	reader := strings.NewReader(body)
-	r := httptest.NewRequest("POST", path, nil)
-	r.Header.Set("api_key", "demo")
-	r.Header.Set("Content-Type", "application/json")
-	r.Body, r.ContentLength = io.NopCloser(reader), int64(len(body))
-	w := &discard{header: http.Header{}}
-	b.ReportAllocs()
-	for b.Loop() {
-		reader.Reset(body)
-		clear(w.header)
-		s.ServeHTTP(w, r)
-	}
 }
 
 func TestDelayedBagReportIsFiledForEachOfItsPlates(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 // Reports stores delayed-bag reports that the delayed-bag system has created. They are logged and
 // filed like messages.
-type Reports struct{ Acceptor Acceptor }
+type Reports struct{ Acceptor *ingestor.Acceptor }
 
 // File returns when the report is in the log and in the index. Filing a report again with the same
 // received time changes nothing.
