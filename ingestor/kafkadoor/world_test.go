@@ -41,7 +41,6 @@ type world struct {
 	cluster *kfake.Cluster // nil on a real Kafka
 	kafka   kafka.Config
 	conf    kafkadoor.Config
-	marks   string        // topic of the marks, or ""
 	own     *kafka.Client // that the door uses
 	door    *kafkadoor.Door
 	client  *kafkago.Client
@@ -90,18 +89,14 @@ func newBroker(t *testing.T, opts ...kfake.Opt) *world {
 }
 
 func (w *world) deleteTopics() {
-	topics := w.conf.Topics.Names()
-	if w.marks != "" {
-		topics = append(topics, w.marks)
-	}
-	if _, err := w.client.DeleteTopics(context.Background(), &kafkago.DeleteTopicsRequest{Topics: topics}); err != nil {
+	if _, err := w.client.DeleteTopics(context.Background(), &kafkago.DeleteTopicsRequest{Topics: w.conf.Topics.Names()}); err != nil {
 		w.t.Log(err)
 	}
 }
 
 // open opens a client and a door that uses it.
-func open(cluster kafka.Config, conf kafkadoor.Config, more ...string) (*kafka.Client, *kafkadoor.Door, error) {
-	cluster.Topics = append(conf.Topics.Names(), more...)
+func open(cluster kafka.Config, conf kafkadoor.Config) (*kafka.Client, *kafkadoor.Door, error) {
+	cluster.Topics = conf.Topics.Names()
 	client, err := kafka.Open(cluster)
 	if err != nil {
 		return nil, nil, err
@@ -112,11 +107,7 @@ func open(cluster kafka.Config, conf kafkadoor.Config, more ...string) (*kafka.C
 
 func (w *world) open() {
 	w.t.Helper()
-	var more []string
-	if w.marks != "" {
-		more = append(more, w.marks)
-	}
-	client, door, err := open(w.kafka, w.conf, more...)
+	client, door, err := open(w.kafka, w.conf)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -106,5 +107,92 @@ func TestWhatIsWrittenIsNotWrittenAgainAfterAnErrorThatPasses(t *testing.T) {
 	}
 	if got := append(written(t, client, 0), written(t, client, 1)...); fault.Hits() != 1 || !slices.Equal(got, values) {
 		t.Errorf("%d records were written after %d faults, want %d in order", len(got), fault.Hits(), len(values))
+	}
+}
+
+// spread returns records for the partitions of the topic in turn, with different values.
+func spread(n int) []kafka.Record {
+	records := make([]kafka.Record, n)
+	for i := range records {
+		records[i] = kafka.Record{Key: keyOf(i % partitions), Value: fmt.Append(nil, i)}
+	}
+	return records
+}
+
+// wantOnce fails unless so many different values stand in the topic, each once.
+func wantOnce(t *testing.T, client *kafka.Client, n int) {
+	t.Helper()
+	var all []string
+	for p := range partitions {
+		all = append(all, written(t, client, p)...)
+	}
+	slices.Sort(all)
+	if count := len(all); count != n || len(slices.Compact(all)) != n {
+		t.Errorf("%d records, want %d different ones", count, n)
+	}
+}
+
+func TestABrokerGetsTheRecordsOfItsPartitionsInOneRequest(t *testing.T) {
+	c, client := cluster(t, 2)
+	for p := range int32(partitions) {
+		if err := c.MoveTopicPartition(topic, p, p%2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	writes := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
+	if err := client.Produce(t.Context(), topic, spread(120)); err != nil || writes.Hits() != 2 {
+		t.Errorf("%d requests to 2 leaders, %v", writes.Hits(), err)
+	}
+	wantOnce(t, client, 120)
+}
+
+// If one partition does not take its records for now, those of the others are not written again.
+func TestOnlyWhatAPartitionDidNotTakeIsWrittenAgain(t *testing.T) {
+	c, client := cluster(t, 1)
+	fault := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Partitions: []int32{2}, Err: kerr.NotEnoughReplicas, Count: 3})
+	if err := client.Produce(t.Context(), topic, spread(120)); err != nil || fault.Hits() != 3 {
+		t.Errorf("refused %d times, %v", fault.Hits(), err)
+	}
+	wantOnce(t, client, 120)
+}
+
+// A partition that refuses its records for good does not keep those of another, which takes them in
+// a moment.
+func TestWhatIsRefusedForGoodKeepsNothingElse(t *testing.T) {
+	c, client := cluster(t, 1)
+	forGood := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Partitions: []int32{1}, Err: kerr.TopicAuthorizationFailed, Count: 1})
+	forNow := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Partitions: []int32{2}, Err: kerr.NotEnoughReplicas, Count: 3})
+	err := client.Produce(t.Context(), topic, spread(120))
+	if !errors.Is(err, kafkago.TopicAuthorizationFailed) || forGood.Hits() != 1 || forNow.Hits() != 3 {
+		t.Errorf("refused %d and %d times, %v", forGood.Hits(), forNow.Hits(), err)
+	}
+	wantOnce(t, client, 110)
+}
+
+// An answer that does not name a partition says nothing of it.
+func TestAnAnswerThatNamesNoPartitionIsNoAcknowledgement(t *testing.T) {
+	c, client := cluster(t, 1)
+	c.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		return r.ResponseKind(), nil, true // once
+	})
+	if err := client.Produce(t.Context(), topic, spread(120)); err != nil {
+		t.Error(err)
+	}
+	wantOnce(t, client, 120)
+}
+
+func TestLargeRecordsMakeSeveralRequests(t *testing.T) {
+	c, client := cluster(t, 1)
+	writes := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
+	records, values := numbered(100)
+	for i := range records {
+		values[i] += strings.Repeat("x", 60<<10)
+		records[i].Value = []byte(values[i])
+	}
+	if err := client.ProduceAnywhere(t.Context(), topic, records); err != nil {
+		t.Fatal(err)
+	}
+	if got := written(t, client, records[0].Partition); !slices.Equal(got, values) || writes.Hits() < 100*60/512 {
+		t.Errorf("%d records were written in %d requests, want %d in order", len(got), writes.Hits(), len(values))
 	}
 }
