@@ -2,6 +2,7 @@ package kafkadoor_test
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -71,14 +72,14 @@ func TestTheServicesOwnQuestionsDoNotCreateTheRawTopic(t *testing.T) {
 }
 
 // brokerWithFewPartitions returns a broker whose raw topic has five partitions, and what is logged about it.
-func brokerWithFewPartitions(t *testing.T, settings ...kafkago.ConfigEntry) (*world, *observer.ObservedLogs) {
+func brokerWithFewPartitions(t *testing.T) (*world, *observer.ObservedLogs) {
 	t.Helper()
 	w := newBroker(t)
 	core, logs := observer.New(zap.WarnLevel)
 	w.kafka.Logger = zap.New(core)
 	w.open()
 	if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{
-		Topics: []kafkago.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1, ConfigEntries: settings}},
+		Topics: []kafkago.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1}},
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -118,53 +119,22 @@ func TestNobodyIsToldToAddPartitionsToAFixedTopic(t *testing.T) {
 	}
 }
 
-func TestATopicThatForgetsTooSoonIsWarnedOf(t *testing.T) {
-	for kept, want := range map[string]int{"3600000": 1, "86400000": 0, "-1": 0} {
-		w, logs := brokerWithFewPartitions(t, kafkago.ConfigEntry{ConfigName: "retention.ms", ConfigValue: kept})
-		topic := kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 5, Retention: 24 * time.Hour, Log: true}
-		if err := w.own.EnsureTopics(t.Context(), topic); err != nil {
-			t.Fatal(err)
-		}
-		said := logs.All()
-		if len(said) != want {
-			t.Errorf("kept for %s ms: %d warnings, want %d", kept, len(said), want)
-		}
-		for _, line := range said {
-			if f := line.ContextMap(); f["topic"] != w.conf.Topics.Raw || f["retention.ms"] != kept || f["wanted"] != int64(86400000) {
-				t.Errorf("the warning says %v", f)
-			}
-		}
-	}
-}
-
-func TestATopicThatOverwritesTimesIsWarnedOf(t *testing.T) {
-	for kind, want := range map[string]int{"LogAppendTime": 1, "CreateTime": 0} {
-		w, logs := brokerWithFewPartitions(t, kafkago.ConfigEntry{ConfigName: "message.timestamp.type", ConfigValue: kind})
-		if err := w.own.EnsureTopics(t.Context(), kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 5, Log: true}); err != nil {
-			t.Fatal(err)
-		}
-		said := logs.All()
-		if len(said) != want {
-			t.Errorf("%s: %d warnings, want %d", kind, len(said), want)
-		}
-		for _, line := range said {
-			if f := line.ContextMap(); f["topic"] != w.conf.Topics.Raw || f["message.timestamp.type"] != kind {
-				t.Errorf("the warning says %v", f)
-			}
-		}
-	}
-}
-
-func TestATopicThatMayHaveASingleCopyIsWarnedOf(t *testing.T) {
+func TestATopicThatMayLoseRecordsOrTimesIsWarnedOf(t *testing.T) {
+	type fields = map[string]any
 	for _, test := range []struct {
 		brokers, replicas int
-		insync            string
-		warnings          int
+		setting, value    string
+		want              fields // of the one warning, beside the topic; nil: none
 	}{
-		{brokers: 1, replicas: 1, insync: "1", warnings: 0},
-		{brokers: 3, replicas: 1, insync: "1", warnings: 1},
-		{brokers: 3, replicas: 3, insync: "1", warnings: 1},
-		{brokers: 3, replicas: 3, insync: "2", warnings: 0},
+		{1, 1, "retention.ms", "3600000", fields{"retention.ms": "3600000", "wanted": int64(86400000)}},
+		{1, 1, "retention.ms", "86400000", nil},
+		{1, 1, "retention.ms", "-1", nil},
+		{1, 1, "message.timestamp.type", "LogAppendTime", fields{"message.timestamp.type": "LogAppendTime"}},
+		{1, 1, "message.timestamp.type", "CreateTime", nil},
+		{1, 1, "min.insync.replicas", "1", nil},
+		{3, 1, "min.insync.replicas", "1", fields{"replication.factor": int64(1), "min.insync.replicas": "1"}},
+		{3, 3, "min.insync.replicas", "1", fields{"replication.factor": int64(3), "min.insync.replicas": "1"}},
+		{3, 3, "min.insync.replicas", "2", nil},
 	} {
 		w := newBroker(t, kfake.NumBrokers(test.brokers))
 		core, logs := observer.New(zap.WarnLevel)
@@ -172,21 +142,24 @@ func TestATopicThatMayHaveASingleCopyIsWarnedOf(t *testing.T) {
 		w.open()
 		if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
 			Topic: w.conf.Topics.Raw, NumPartitions: 1, ReplicationFactor: test.replicas,
-			ConfigEntries: []kafkago.ConfigEntry{{ConfigName: "min.insync.replicas", ConfigValue: test.insync}},
+			ConfigEntries: []kafkago.ConfigEntry{{ConfigName: test.setting, ConfigValue: test.value}},
 		}}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.own.EnsureTopics(t.Context(), kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 1, Log: true}); err != nil {
+		if err := w.own.EnsureTopics(t.Context(), kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 1, Retention: 24 * time.Hour, Log: true}); err != nil {
 			t.Fatalf("%+v: %v", test, err)
 		}
-		said := logs.All()
-		if len(said) != test.warnings {
-			t.Errorf("%+v: %d warnings: %v", test, len(said), said)
+		var said []fields
+		for _, line := range logs.All() {
+			said = append(said, line.ContextMap())
 		}
-		for _, line := range said {
-			if f := line.ContextMap(); f["topic"] != w.conf.Topics.Raw || f["replication.factor"] != int64(test.replicas) || f["min.insync.replicas"] != test.insync {
-				t.Errorf("the warning says %v", f)
-			}
+		var want []fields
+		if test.want != nil {
+			test.want["topic"] = w.conf.Topics.Raw
+			want = append(want, test.want)
+		}
+		if !reflect.DeepEqual(said, want) {
+			t.Errorf("%+v: warnings %v", test, said)
 		}
 	}
 }
