@@ -3,15 +3,11 @@ package kafka_test
 import (
 	"bytes"
 	"encoding/binary"
-	"hash/crc32"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
-	kafkago "github.com/segmentio/kafka-go"
-	"github.com/segmentio/kafka-go/protocol"
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // A producer may pack a record of any size into a few KiB. It takes no such memory, and holds up no
@@ -60,20 +56,5 @@ func produceBomb(t *testing.T, brokers []string, partition, size int) {
 	if err := packer.Close(); err != nil {
 		t.Fatal(err)
 	}
-	batch := kmsg.RecordBatch{
-		PartitionLeaderEpoch: -1, Magic: 2, Attributes: 4, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1,
-		NumRecords: 1, Records: packed.Bytes(),
-	}
-	const lengthEnds, crcEnds = 12, 21
-	batch.Length = int32(len(batch.AppendTo(nil)) - lengthEnds)
-	batch.CRC = int32(crc32.Checksum(batch.AppendTo(nil)[crcEnds:], crc32.MakeTable(crc32.Castagnoli)))
-	raw := batch.AppendTo(nil)
-	raw = append(binary.BigEndian.AppendUint32(nil, uint32(len(raw))), raw...)
-	answer, err := (&kafkago.Client{Addr: kafkago.TCP(brokers...)}).RawProduce(t.Context(), &kafkago.RawProduceRequest{
-		Topic: topic, Partition: partition, RequiredAcks: kafkago.RequireAll,
-		RawRecords: protocol.RawRecordSet{Reader: bytes.NewReader(raw)},
-	})
-	if err != nil || answer.Error != nil {
-		t.Fatal(err, answer)
-	}
+	produceRaw(t, brokers, partition, 4, packed.Bytes())
 }

@@ -85,14 +85,16 @@ func (l *log) await(t *testing.T, partition, count int, within time.Duration) {
 
 // follow follows the topic until the test ends.
 func (l *log) follow(t *testing.T, client *kafka.Client) {
-	t.Helper()
+	follow(t, client, func(partition int, b kafka.Batch) { l.take(partition, b.Records) }, func(err error) { t.Log(err) })
+}
+
+// follow follows the topic until the test ends.
+func follow(t *testing.T, client *kafka.Client, take func(partition int, b kafka.Batch), fail func(error)) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var following sync.WaitGroup
 	following.Go(func() {
 		client.Follow(ctx, topic, kafka.Follower{
-			Begin: func(at, first, _ int64) int64 { return max(at, first) },
-			Take:  func(partition int, b kafka.Batch) { l.take(partition, b.Records) },
-			Fail:  func(err error) { t.Log(err) },
+			Begin: func(at, first, _ int64) int64 { return max(at, first) }, Take: take, Fail: fail,
 		})
 	})
 	t.Cleanup(func() { cancel(); following.Wait() })
@@ -201,9 +203,15 @@ func TestABatchThatCannotBeReadHoldsUpNoOtherPartition(t *testing.T) {
 // produceGarbage writes a batch that says it is packed, and is not.
 func produceGarbage(t *testing.T, brokers []string, partition int) {
 	t.Helper()
+	produceRaw(t, brokers, partition, 1, []byte("this is not gzip"))
+}
+
+// produceRaw writes a batch of one record, which is packed as the attributes say.
+func produceRaw(t *testing.T, brokers []string, partition int, attributes int16, record []byte) {
+	t.Helper()
 	batch := kmsg.RecordBatch{
-		PartitionLeaderEpoch: -1, Magic: 2, Attributes: 1, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1,
-		NumRecords: 1, Records: []byte("this is not gzip"),
+		PartitionLeaderEpoch: -1, Magic: 2, Attributes: attributes, ProducerID: -1, ProducerEpoch: -1, FirstSequence: -1,
+		NumRecords: 1, Records: record,
 	}
 	const lengthEnds, crcEnds = 12, 21
 	batch.Length = int32(len(batch.AppendTo(nil)) - lengthEnds)
@@ -302,30 +310,21 @@ func TestALeaderThatMovesWhileItsPartitionIsInHandCostsFewRequests(t *testing.T)
 	var once sync.Once
 	held, release := make(chan struct{}), make(chan struct{})
 	var l log
-	ctx, cancel := context.WithCancel(t.Context())
-	var following sync.WaitGroup
-	t.Cleanup(func() { cancel(); following.Wait() })
 	produce(t, client, 0, "held")
-	if err := pause.For(ctx, 2*time.Second); err != nil { // until the metadata knows the leaders
+	if err := pause.For(t.Context(), 2*time.Second); err != nil { // until the metadata knows the leaders
 		t.Fatal(err)
 	}
-	following.Go(func() {
-		client.Follow(ctx, topic, kafka.Follower{
-			Begin: func(at, first, _ int64) int64 { return max(at, first) },
-			Take: func(p int, b kafka.Batch) {
-				if p == 0 && len(b.Records) > 0 {
-					once.Do(func() { close(held); <-release })
-				}
-				l.take(p, b.Records)
-			},
-			Fail: func(err error) { failures.Add(1); t.Log(err) },
-		})
-	})
+	follow(t, client, func(p int, b kafka.Batch) {
+		if p == 0 && len(b.Records) > 0 {
+			once.Do(func() { close(held); <-release })
+		}
+		l.take(p, b.Records)
+	}, func(err error) { failures.Add(1); t.Log(err) })
 	<-held
 	if err := c.MoveTopicPartition(topic, 0, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := pause.For(ctx, 2*time.Second); err != nil {
+	if err := pause.For(t.Context(), 2*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	c.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -335,7 +334,7 @@ func TestALeaderThatMovesWhileItsPartitionIsInHandCostsFewRequests(t *testing.T)
 	})
 	close(release)
 	l.await(t, 0, 1, soon)
-	if err := pause.For(ctx, time.Second); err != nil {
+	if err := pause.For(t.Context(), time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if n := requests.Load(); n > 200 { // one each 20 ms for both leaders is 100

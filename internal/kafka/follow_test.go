@@ -2,11 +2,11 @@ package kafka_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"bagtrail/internal/kafka"
@@ -18,24 +18,15 @@ import (
 func TestATopicThatLostItsEndIsFollowedFromItsBeginning(t *testing.T) {
 	c := kafkatest.Start(t, kfake.SeedTopics(partitions, topic))
 	client := kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}, Timing: kafka.Timing{Wait: 50 * time.Millisecond}})
-	ctx, cancel := context.WithCancel(t.Context())
-	var following sync.WaitGroup
-	t.Cleanup(func() { cancel(); following.Wait() })
 	var mu sync.Mutex
 	read := map[string]int{}
-	following.Go(func() {
-		client.Follow(ctx, topic, kafka.Follower{
-			Begin: func(at, first, _ int64) int64 { return max(at, first) },
-			Take: func(_ int, b kafka.Batch) {
-				mu.Lock()
-				defer mu.Unlock()
-				for _, r := range b.Records {
-					read[string(r.Value)]++
-				}
-			},
-			Fail: func(err error) { t.Log(err) },
-		})
-	})
+	follow(t, client, func(_ int, b kafka.Batch) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, r := range b.Records {
+			read[string(r.Value)]++
+		}
+	}, func(err error) { t.Log(err) })
 	await := func(value string) {
 		t.Helper()
 		limited, cancel := context.WithTimeout(t.Context(), 15*time.Second)
@@ -51,13 +42,7 @@ func TestATopicThatLostItsEndIsFollowedFromItsBeginning(t *testing.T) {
 	}
 	produce(t, client, 0, "a", "b", "c", "d", "e")
 	await("e")
-	admin := &kafkago.Client{Addr: kafkago.TCP(c.ListenAddrs()...)}
-	if _, err := admin.DeleteTopics(t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{topic}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admin.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{
-		{Topic: topic, NumPartitions: partitions, ReplicationFactor: 1},
-	}}); err != nil {
+	if err := errors.Join(c.DeleteTopic(topic), c.CreateTopic(topic, partitions, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if err := pause.For(t.Context(), 2*time.Second); err != nil { // until the follower has asked for what is gone

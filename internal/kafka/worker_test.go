@@ -2,6 +2,7 @@ package kafka_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -85,10 +86,7 @@ func TestAPartitionThatLostItsEndAndGrewAgainIsReadFromItsBeginning(t *testing.T
 	}
 	write("old", 10)
 	eventually("old", func() bool { return h.has("old9") })
-	if _, err := admin.DeleteTopics(t.Context(), &kafkago.DeleteTopicsRequest{Topics: []string{topic}}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := admin.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{Topic: topic, NumPartitions: 1, ReplicationFactor: 1}}}); err != nil {
+	if err := errors.Join(c.DeleteTopic(topic), c.CreateTopic(topic, 1, nil)); err != nil {
 		t.Fatal(err)
 	}
 	write("new", 5)
