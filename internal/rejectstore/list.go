@@ -3,6 +3,7 @@ package rejectstore
 import (
 	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -303,20 +304,14 @@ func hoursOf(f Filter, replies []*goredis.MapStringStringCmd) (list []Count, err
 			byHour[h] += n
 		}
 	}
-	first, last := int64(math.MinInt64), int64(math.MaxInt64)
-	if !f.Since.IsZero() {
-		first = f.Since.Unix() / 3600
-	}
+	first, last := f.Since.Unix()/3600, int64(math.MaxInt64) // zero Since is before every reject
 	if !f.Until.IsZero() {
 		last = (f.Until.UnixMilli() - 1) / time.Hour.Milliseconds()
 	}
-	for h, n := range byHour {
+	for _, h := range slices.Sorted(maps.Keys(byHour)) {
 		if h >= first && h <= last {
-			list = append(list, Count{strconv.FormatInt(h*3600, 10), n})
+			list = append(list, Count{strconv.FormatInt(h*3600, 10), byHour[h]})
 		}
 	}
-	slices.SortFunc(list, func(a, b Count) int {
-		return cmp.Or(cmp.Compare(len(a.Value), len(b.Value)), cmp.Compare(a.Value, b.Value))
-	})
 	return list, nil
 }

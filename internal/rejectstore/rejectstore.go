@@ -51,13 +51,11 @@ var addScript string
 //go:embed decision.lua
 var decisionScript string
 
-//go:embed decide.lua
-var decideScript string
-
 //go:embed claim.lua
 var claimScript string
 
-var decide, claim = goredis.NewScript(decisionScript + decideScript), goredis.NewScript(claimScript)
+// decide takes a reject as its key and the arguments of decide, and returns what decide returns.
+var decide, claim = goredis.NewScript(decisionScript + "return {decide(unpack(ARGV))}"), goredis.NewScript(claimScript)
 
 // State is the state of a reject.
 type State string
