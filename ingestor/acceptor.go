@@ -99,7 +99,9 @@ func (a *Acceptor) ApplyAll(ctx context.Context, envelopes []Envelope, outcomes 
 		for work := 0; to < len(envelopes) && work < workABatch; to++ {
 			work += outcomes[to].work()
 		}
-		if err := a.applySome(ctx, &Batch{Envelopes: envelopes[from:to], Outcomes: outcomes[from:to]}); err != nil {
+		limited, cancel := context.WithTimeout(ctx, a.conf.Patience)
+		err := a.Apply(limited, &Batch{Envelopes: envelopes[from:to], Outcomes: outcomes[from:to]})
+		if cancel(); err != nil {
 			return fmt.Errorf("accept %d messages: %w", len(envelopes), err)
 		}
 	}
@@ -107,12 +109,6 @@ func (a *Acceptor) ApplyAll(ctx context.Context, envelopes []Envelope, outcomes 
 		a.conf.Clock.Pass(envelopes[len(envelopes)-1].Received)
 	}
 	return nil
-}
-
-func (a *Acceptor) applySome(ctx context.Context, b *Batch) error {
-	ctx, cancel := context.WithTimeout(ctx, a.conf.Patience)
-	defer cancel()
-	return a.Apply(ctx, b)
 }
 
 // applyDecisions applies decisions of Accept together.

@@ -102,9 +102,6 @@ func origin(topic string, r *kafka.Record) string {
 }
 
 func isJSON(contentType string) bool {
-	if contentType == typeJSON {
-		return true
-	}
 	media, _, err := mime.ParseMediaType(contentType)
 	return err == nil && media == typeJSON
 }

@@ -3,7 +3,6 @@ package kafka
 import (
 	"cmp"
 	"crypto/tls"
-	"errors"
 	"fmt"
 	"time"
 
@@ -26,9 +25,9 @@ type Config struct {
 	Now    func() time.Time // nil: the system's clock
 }
 
-// SASL says how to log in. The zero SASL means no login.
+// SASL says how to log in.
 type SASL struct {
-	Mechanism string // PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512
+	Mechanism string // PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512; "": no login
 	Username  string
 	Password  string
 }
@@ -70,15 +69,11 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// mechanism returns nil for the zero SASL.
+// mechanism returns nil if there is no login.
 func (s SASL) mechanism() (sasl.Mechanism, error) {
-	if s == (SASL{}) {
-		return nil, nil
-	}
-	if s.Username == "" || s.Password == "" {
-		return nil, errors.New("SASL needs a mechanism, a user name and a password")
-	}
 	switch s.Mechanism {
+	case "":
+		return nil, nil
 	case "PLAIN":
 		return plain.Mechanism{Username: s.Username, Password: s.Password}, nil
 	case scram.SHA256.Name():

@@ -67,7 +67,6 @@ func Open(conf Config) (*Client, error) {
 
 const (
 	clientID     = "bagtrail"
-	keepAlive    = 30 * time.Second
 	metadataTTL  = time.Second      // how long a moved leader may go unnoticed
 	requestLimit = 10 * time.Second // for requests that have no time limit of their own
 )
@@ -76,7 +75,7 @@ const (
 // its own, so dial closes the connection when that of ctx is over. kafka-go cancels ctx once the
 // connection is ready.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := (&net.Dialer{KeepAlive: keepAlive}).DialContext(ctx, network, address)
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +93,7 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 func dialWithin(limit time.Duration) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		deadline := time.Now().Add(limit)
-		conn, err := (&net.Dialer{KeepAlive: keepAlive}).DialContext(ctx, network, address)
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}

@@ -33,12 +33,6 @@ const Stdin = "-"
 // extensions are those of the files in a directory that are read.
 var extensions = []string{".txt", ".bim"}
 
-// Errors of names that are not read.
-var (
-	ErrNoFiles   = errors.New("no message files: no name ends .txt or .bim")
-	ErrIrregular = errors.New("no regular file")
-)
-
 // Reader reads the messages of files.
 type Reader struct {
 	Stdin io.Reader // the standard input
@@ -47,9 +41,9 @@ type Reader struct {
 
 // Messages yields the messages of each name in turn. A name is [Stdin], a file, a named pipe, a
 // device, or a directory: then its files that end .txt or .bim are read, in the order of their
-// names. Directories in it are skipped. Named pipes and devices in it are not opened, and yield
-// [ErrIrregular]. A directory without files yields [ErrNoFiles]. A file that cannot be read yields
-// an error. After an error Messages goes on with the next file.
+// names. Directories in it are skipped. Named pipes and devices in it are not opened, and yield an
+// error; so do a directory without files, and a file that cannot be read. After an error Messages
+// goes on with the next file.
 //
 // When ctx ends reading stops at once, even while it waits for input. The last value is then the
 // error of ctx.
@@ -105,11 +99,11 @@ func expand(name string) (files []string, faults []error) {
 		case info.Mode().IsRegular():
 			files = append(files, path)
 		case !info.IsDir():
-			faults = append(faults, fmt.Errorf("%s: %w", path, ErrIrregular))
+			faults = append(faults, fmt.Errorf("%s: no regular file", path))
 		}
 	}
 	if len(files) == 0 && len(faults) == 0 {
-		faults = append(faults, fmt.Errorf("%s: %w", name, ErrNoFiles))
+		faults = append(faults, fmt.Errorf("%s: no message files: no name ends .txt or .bim", name))
 	}
 	return files, faults
 }
