@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
@@ -25,10 +24,11 @@ const fetchLinger = 20 * time.Millisecond
 type fetcher struct {
 	client  *Client
 	topic   string
-	readers int          // how many readers will use the fetcher: one for each partition
-	most    int          // bytes of a partition that are fetched at once
-	open    atomic.Int64 // how many readers have fetched and are not closed
-	mu      sync.Mutex
+	readers int // how many readers will use the fetcher: one for each partition
+	most    int // bytes of a partition that are fetched at once
+
+	mu      sync.Mutex                        // guards the fields below, and those of the brokers; nothing blocks under it
+	open    int                               // how many readers have fetched and are not closed
 	brokers map[kafkago.Broker]*brokerFetcher // partitions without a leader are under the zero Broker
 }
 
@@ -37,14 +37,13 @@ type fetcher struct {
 // the request fails for all of its readers, and each reader looks for its broker again.
 type brokerFetcher struct {
 	fetcher *fetcher
-	mu      sync.Mutex
 	open    int           // readers that have fetched from this broker and are not closed
 	waiting []*waiter     // for the next request
 	running bool          // there is a goroutine that sends requests
 	hurry   chan struct{} // holds an element if a waiting reader has more to read; a leftover one skips one delay
 
 	// Only the goroutine of run uses the fields below. A new goroutine starts only after the previous
-	// one has set running to false, under mu.
+	// one has set running to false, under fetcher.mu.
 	lastRecords time.Time // when a response last held records, or was made by several requests
 	trickle     bool      // delay the next request by fetchLinger after lastRecords
 }
@@ -101,10 +100,8 @@ func (f *fetcher) brokerOf(ctx context.Context, r *Reader) (*brokerFetcher, erro
 		f.brokers[broker] = l
 	}
 	r.broker = l
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.open++
-	f.open.Add(1)
+	f.open++
 	return l, nil
 }
 
@@ -134,13 +131,13 @@ func (f *fetcher) await(ctx context.Context, r *Reader, until time.Time) (*fetch
 		return nil, err
 	}
 	w := &waiter{r, until, make(chan response, 1)} // buffered: if ctx has ended, nobody receives
-	l.mu.Lock()
+	f.mu.Lock()
 	l.waiting = append(l.waiting, w)
 	if !l.running {
 		l.running = true
 		go l.run() //nolint:contextcheck // a request serves many readers, and outlives the one that started it
 	}
-	l.mu.Unlock()
+	f.mu.Unlock()
 	if r.more {
 		select {
 		case l.hurry <- struct{}{}:
@@ -157,10 +154,10 @@ func (f *fetcher) await(ctx context.Context, r *Reader, until time.Time) (*fetch
 
 // removeReader counts one open reader less.
 func (l *brokerFetcher) removeReader() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.fetcher.mu.Lock()
+	defer l.fetcher.mu.Unlock()
 	l.open--
-	l.fetcher.open.Add(-1)
+	l.fetcher.open--
 }
 
 // run sends requests until nobody waits.
@@ -222,8 +219,8 @@ func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers 
 // must be answered, but at most fetchLinger if some readers are not waiting or not open yet, since
 // these may call Fetch at any time.
 func (l *brokerFetcher) take() (waiters []*waiter, wait time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.fetcher.mu.Lock()
+	defer l.fetcher.mu.Unlock()
 	waiters, l.waiting = l.waiting, nil
 	if l.running = len(waiters) > 0; !l.running {
 		return nil, 0
@@ -235,7 +232,7 @@ func (l *brokerFetcher) take() (waiters []*waiter, wait time.Duration) {
 		}
 	}
 	wait = max(0, time.Until(until))
-	if len(waiters) < l.open || int(l.fetcher.open.Load()) < l.fetcher.readers {
+	if len(waiters) < l.open || l.fetcher.open < l.fetcher.readers {
 		wait = min(wait, fetchLinger)
 	}
 	return waiters, wait
@@ -248,8 +245,8 @@ func (l *brokerFetcher) give(waiters []*waiter, answers []response) {
 	now := time.Now()
 	anyRecords := false
 	var unanswered []*waiter
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.fetcher.mu.Lock()
+	defer l.fetcher.mu.Unlock()
 	for i, w := range waiters {
 		a := answers[i]
 		hasRecords := a.err == nil && advances(a.partition)
