@@ -62,13 +62,12 @@ func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start
 			err = pause.For(ctx, d.conf.LossWindow) // what was filed last is safe only then
 		}
 		after, unknown := d.identity(context.WithoutCancel(ctx))
-		kept := unknown == nil && after == before
-		if err == nil && !kept && unknown == nil {
+		switch lost := unknown == nil && after != before; {
+		case lost && err == nil:
 			d.conf.Logger.Warn("Redis restarted or failed over meanwhile and may have lost messages: rebuilding again")
 			continue
-		}
-		if !kept {
-			r.progress.Offsets = nil
+		case lost || unknown != nil:
+			r.progress.Offsets = nil // what was filed may be lost
 		}
 		return r.progress, cmp.Or(err, unknown)
 	}
