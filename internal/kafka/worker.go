@@ -288,18 +288,15 @@ func (w *worker) checkResults() error {
 	return nil
 }
 
-// commit commits the offset if it has moved, and if the time every has passed since the last
-// commit. If no records follow, it commits the same offset once more when everything before it is
-// safe. Otherwise the next worker would believe that the results of the last records may still be
-// lost, however old they are. After errCommit the worker leaves the generation, after errStoreChanged
-// it goes back. After the worker has gone back, commit does nothing until the offset is greater than
-// the committed one.
+// commit commits the offset if it has moved or become safe, and if the time every has passed since
+// the last commit. After errCommit the worker leaves the generation, after errStoreChanged it goes
+// back. After the worker has gone back, commit does nothing until the offset is greater than the
+// committed one.
 func (w *worker) commit(every time.Duration) error {
 	if err := w.checkResults(); err != nil {
 		return err
 	}
-	becameSafe := w.offset == w.committed && w.safe == w.offset && w.metadata != "" && w.metadata != w.newMetadata()
-	if w.offset <= w.committed && !becameSafe || time.Since(w.lastCommit) < every {
+	if w.offset <= w.committed && !w.becameSafe() || time.Since(w.lastCommit) < every {
 		return nil
 	}
 	if err := w.commitOffset(); err != nil {
@@ -307,6 +304,13 @@ func (w *worker) commit(every time.Duration) error {
 	}
 	w.committed, w.lastCommit, w.metadata = w.offset, time.Now(), w.newMetadata()
 	return nil
+}
+
+// becameSafe reports whether everything before the committed offset has become safe since it was
+// committed. Then the offset is committed once more. Otherwise, if no records follow, the next worker
+// would believe that the results of the last ones may still be lost, however old they are.
+func (w *worker) becameSafe() bool {
+	return w.offset == w.committed && w.safe == w.offset && w.metadata != "" && w.metadata != w.newMetadata()
 }
 
 // newMetadata returns the metadata to commit with the offset: the safe offset, and the identity of
