@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -85,8 +86,8 @@ func Start(conf Config) (*Broker, error) {
 			fmt.Errorf("in-process kafka: cannot listen on %s, choose another BAGTRAIL_EMBEDDED_KAFKA_ADDR: %w", conf.Addr, err),
 			lock.Close())
 	}
-	listener = patientListener{listener}
-	e := &Broker{lock: lock, addr: advertised(listener).Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	listener = brokerListener{listener, advertised(listener.Addr())}
+	e := &Broker{lock: lock, addr: listener.Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := os.WriteFile(filepath.Join(conf.Dir, lockName), []byte(e.addr), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), listener.Close(), lock.Close())
 	}
@@ -109,7 +110,7 @@ func (e *Broker) start(conf Config, listener net.Listener) error {
 	}
 	cluster, err := kfake.NewCluster(
 		kfake.NumBrokers(1),
-		kfake.ListenFn(func(string, string) (net.Listener, error) { return advertised(listener), nil }),
+		kfake.ListenFn(func(string, string) (net.Listener, error) { return listener, nil }),
 		kfake.DataDir(log),
 		kfake.BrokerConfigs(brokerSettings),
 		kfake.ClusterID(clusterID),
@@ -161,29 +162,32 @@ func (e *Broker) Close() error {
 	return nil
 }
 
-// advertised returns the listener with an address that clients can use. If it listens on all
-// addresses, this is the name of the machine.
-func advertised(l net.Listener) net.Listener {
-	tcp, ok := l.Addr().(*net.TCPAddr)
-	if !ok || !tcp.IP.IsUnspecified() {
-		return l
-	}
+// advertised returns an address that clients can use. If the broker listens on all addresses, it has
+// the name of the machine.
+func advertised(addr net.Addr) net.Addr {
+	tcp, ok := addr.(*net.TCPAddr)
 	host, err := os.Hostname()
-	if err != nil {
-		return l
+	if !ok || !tcp.IP.IsUnspecified() || err != nil {
+		return addr
 	}
-	return namedListener{l, namedAddr(net.JoinHostPort(host, fmt.Sprint(tcp.Port)))}
+	return namedAddr(net.JoinHostPort(host, strconv.Itoa(tcp.Port)))
 }
 
-// patientListener retries Accept after errors such as too many open files. The broker itself would
-// stop listening.
-type patientListener struct{ net.Listener }
+// brokerListener has the address at which clients reach the broker. It retries Accept after errors
+// such as too many open files. The broker itself would stop listening.
+type brokerListener struct {
+	net.Listener
+	addr net.Addr
+}
 
-// acceptAgainAfter is how long a patientListener waits after an error.
+// Addr implements net.Listener.
+func (l brokerListener) Addr() net.Addr { return l.addr }
+
+// acceptAgainAfter is how long a brokerListener waits after an error.
 const acceptAgainAfter = 50 * time.Millisecond
 
 // Accept implements net.Listener. Its only error is net.ErrClosed.
-func (l patientListener) Accept() (net.Conn, error) {
+func (l brokerListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err == nil || errors.Is(err, net.ErrClosed) {
@@ -192,14 +196,6 @@ func (l patientListener) Accept() (net.Conn, error) {
 		_ = pause.For(context.Background(), acceptAgainAfter)
 	}
 }
-
-// namedListener is a listener with another address.
-type namedListener struct {
-	net.Listener
-	name namedAddr
-}
-
-func (l namedListener) Addr() net.Addr { return l.name }
 
 type namedAddr string
 
