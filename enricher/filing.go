@@ -29,37 +29,16 @@ func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag
 	return filing
 }
 
-// groupFlights returns the flights that a group names, and the ends of the legs on them, each once.
-// These are the legs of bag.Message.Legs.
-func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flightDater) ([]bag.Flight, []bag.End) {
-	named := make([]bag.Flight, 0, 2+len(g.Onward))
-	ends := make([]bag.End, 0, 2*cap(named))
-	add := func(s bag.Segment, from, to string) {
-		named = append(named, s.Flight)
-		if from != "" {
-			ends = append(ends, bag.End{Flight: s.Flight, Airport: from})
+// flightsOf returns the flights that a message names, and the ends of its legs, each once. The lists
+// have no room to grow.
+func flightsOf(m *bag.Message) (named []bag.Flight, ends []bag.End) {
+	for l := range m.Legs() {
+		named = append(named, l.Flight)
+		if l.From != "" {
+			ends = append(ends, bag.End{Flight: l.Flight, Airport: l.From})
 		}
-		if to != "" {
-			ends = append(ends, bag.End{Flight: s.Flight, Airport: to, Arriving: true})
-		}
-	}
-	station, at := m.Version.Airport, ""
-	if in := dated.segment(g.Inbound); !in.IsZero() {
-		add(in, in.Airport, station)
-	}
-	if out := dated.segment(g.Outbound); !out.IsZero() {
-		if m.Arriving(g, e.airports.SamePlace) {
-			at = station
-			add(out, "", at)
-		} else {
-			at = out.Airport
-			add(out, station, at)
-		}
-	}
-	for _, o := range g.Onward {
-		if onward := dated.segment(o); !onward.IsZero() {
-			add(onward, at, onward.Airport)
-			at = onward.Airport
+		if l.To != "" {
+			ends = append(ends, bag.End{Flight: l.Flight, Airport: l.To, Arriving: true})
 		}
 	}
 	return slices.Clip(smallmap.Distinct(named)), slices.Clip(smallmap.Distinct(ends))
@@ -69,11 +48,9 @@ func (e *Enricher) groupFlights(m *parser.Message, g *parser.Group, dated flight
 // have no room to grow.
 func (e *Enricher) addEntries(to []bag.Entry, m *parser.Message, g *parser.Group, dated flightDater) []bag.Entry {
 	list := plates(g)
-	named, ends := e.groupFlights(m, g, dated)
-	var stowage []bag.Container
-	if c, ok := container(g, dated); ok {
-		stowage = []bag.Container{c}
-	}
+	message := e.message(bag.Message{}, m, g, dated)
+	named, ends := flightsOf(message)
+	stowage := slices.Clip(bag.Containers([]*bag.Message{message}))
 	var pnrs []string
 	if g.PNR != "" {
 		pnrs = []string{strings.ToUpper(g.PNR)}
@@ -130,21 +107,13 @@ func merged(entries []bag.Entry) []bag.Entry {
 // legs.
 func (e *Enricher) positioned(m *parser.Message, dated flightDater) (all []bag.Container, ends []bag.End) {
 	for i := range m.Groups {
-		if c, ok := container(&m.Groups[i], dated); ok {
-			_, of := e.groupFlights(m, &m.Groups[i], dated)
-			all, ends = append(all, c), append(ends, of...)
+		message := e.message(bag.Message{}, m, &m.Groups[i], dated)
+		if c := bag.Containers([]*bag.Message{message}); c != nil {
+			_, of := flightsOf(message)
+			all, ends = append(all, c...), append(ends, of...)
 		}
 	}
 	return smallmap.Distinct(all), smallmap.Distinct(ends)
-}
-
-// container returns the container that a group names, if it has a device and a flight.
-func container(g *parser.Group, dated flightDater) (c bag.Container, ok bool) {
-	if g.Loading.Device == "" {
-		return c, false
-	}
-	s := dated.segment(g.Outbound)
-	return bag.Container{Flight: s.Flight, Device: g.Loading.Device}, !s.IsZero()
 }
 
 // original returns the plate of the bag that a rush bag re-flights (rules §3, rush): the plate in

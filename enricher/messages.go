@@ -71,19 +71,17 @@ func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularit
 		}
 		if all.Received.IsZero() {
 			all, dated = e.timed(m, s.Received)
-			all.Head, all.Raw, all.Text, all.Position = m.Head, s.Raw, bag.Text(m.Canonical()), s.Position
+			all.Raw, all.Text, all.Position = s.Raw, bag.Text(m.Canonical()), s.Position
 		}
 		made := c.add()
-		*made = all
-		fill(made, g, dated)
-		made.Arriving = m.Arriving(g, e.airports.SamePlace)
+		*made = *e.message(all, m, g, dated)
 		made.Group, made.Irregularity, made.Original = int32(i), irregularity, original(c.plate, g)
 	}
 }
 
-// fill sets the fields of a message that differ between groups.
-func fill(made *bag.Message, g *parser.Group, dated flightDater) {
-	made.Details, made.Stowage = g.Details, g.Loading.Stowage
+// message returns the message of a group: made with the fields that the parser read.
+func (e *Enricher) message(made bag.Message, m *parser.Message, g *parser.Group, dated flightDater) *bag.Message {
+	made.Head, made.Details, made.Stowage = m.Head, g.Details, g.Loading.Stowage
 	made.AirlineData = slices.Clone(g.AirlineData) // the parser reuses its memory
 	made.Outbound, made.Inbound = dated.segment(g.Outbound), dated.segment(g.Inbound)
 	for _, o := range g.Onward {
@@ -92,4 +90,6 @@ func fill(made *bag.Message, g *parser.Group, dated flightDater) {
 		}
 	}
 	made.Connection = dated.connection(g.Loading.Connection)
+	made.Arriving = m.Arriving(g, e.airports.SamePlace)
+	return &made
 }
