@@ -11,52 +11,30 @@ import (
 // names the plate, and for each delayed-bag report.
 func (e *Enricher) Messages(plate bag.Plate, stored []bag.Stored) []*bag.Message {
 	wanted := number(plate)
-	c := newMessageList(e, plate, len(stored))
+	made := make([]*bag.Message, 0, len(stored))
 	for _, s := range stored {
 		if s.Report {
-			e.addReport(c, s)
+			made = e.addReport(made, plate, s)
 			continue
 		}
-		c.read(s, func(g *parser.Group) (string, bool) { return holds(g, wanted) })
+		made = e.addGroups(made, plate, s, func(g *parser.Group) (string, bool) { return holds(g, wanted) })
 	}
-	return c.made
+	return made
 }
 
 // Positionings parses the stored positionings of a container. It returns a bag.Message for each group
 // that is about it.
 func (e *Enricher) Positionings(of bag.Container, stored []bag.Stored) []*bag.Message {
-	c := newMessageList(e, "", len(stored))
+	made := make([]*bag.Message, 0, len(stored))
 	for _, s := range stored {
-		c.read(s, func(g *parser.Group) (string, bool) { return "", g.Loading.Device == of.Device })
+		made = e.addGroups(made, "", s, func(g *parser.Group) (string, bool) { return "", g.Loading.Device == of.Device })
 	}
-	return slices.DeleteFunc(c.made, func(m *bag.Message) bool { return m.Outbound.Flight != of.Flight })
+	return slices.DeleteFunc(made, func(m *bag.Message) bool { return m.Outbound.Flight != of.Flight })
 }
 
-// messageList parses stored messages and collects the results.
-type messageList struct {
-	enricher *Enricher
-	plate    bag.Plate     // "" for container positionings
-	block    []bag.Message // memory for the next messages
-	made     []*bag.Message
-}
-
-func newMessageList(e *Enricher, plate bag.Plate, messages int) *messageList {
-	return &messageList{e, plate, make([]bag.Message, messages), make([]*bag.Message, 0, messages)}
-}
-
-// add adds an empty message and returns it.
-func (c *messageList) add() *bag.Message {
-	if len(c.block) == 0 {
-		c.block = make([]bag.Message, 1)
-	}
-	m := &c.block[0]
-	c.block, c.made = c.block[1:], append(c.made, m)
-	return m
-}
-
-// read parses a stored text and adds a message for each group that wanted selects.
-func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularity string, ok bool)) {
-	e := c.enricher
+// addGroups parses a stored text and appends a message for each group that wanted selects. plate is
+// "" for container positionings.
+func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, wanted func(*parser.Group) (irregularity string, ok bool)) []*bag.Message {
 	m := e.parsed.Get().(*parser.Message)
 	defer e.parsed.Put(m)
 	m.Parse(s.Raw, e.airports)
@@ -73,10 +51,11 @@ func (c *messageList) read(s bag.Stored, wanted func(*parser.Group) (irregularit
 			all, dated = e.timed(m, s.Received)
 			all.Raw, all.Text, all.Position = s.Raw, bag.Text(m.Canonical()), s.Position
 		}
-		made := c.add()
-		*made = *e.message(all, m, g, dated)
-		made.Group, made.Irregularity, made.Original = int32(i), irregularity, original(c.plate, g)
+		made := e.message(all, m, g, dated)
+		made.Group, made.Irregularity, made.Original = int32(i), irregularity, original(plate, g)
+		to = append(to, made)
 	}
+	return to
 }
 
 // message returns the message of a group: made with the fields that the parser read.

@@ -55,18 +55,18 @@ func FilingOfReport(document string, received time.Time) (bag.Filing, error) {
 	return filing, nil
 }
 
-// addReport parses a stored report, and adds it if it names the plate. Every report was valid when
+// addReport parses a stored report, and appends it if it names the plate. Every report was valid when
 // it was filed, so addReport leaves out only damaged ones. The station of the report replaces the
 // airport in .V.
-func (e *Enricher) addReport(c *messageList, s bag.Stored) {
+func (e *Enricher) addReport(to []*bag.Message, plate bag.Plate, s bag.Stored) []*bag.Message {
 	r, err := readReport(s.Raw)
-	if err != nil || !slices.Contains(r.Plates, c.plate) {
-		return
+	if err != nil || !slices.Contains(r.Plates, plate) {
+		return to
 	}
-	*c.add() = bag.Message{
+	return append(to, &bag.Message{
 		Head:     parser.Head{Version: parser.Version{Airport: r.Station}},
 		Received: s.Received, Happened: s.Received, Order: s.Received, Position: s.Position,
 		LocalDay: bag.DayOf(e.airports.Local(r.Station, s.Received)),
 		Raw:      s.Raw, Text: bag.Text(s.Raw),
-	}
+	})
 }
