@@ -158,14 +158,9 @@ func TestACaptureOfTheFeedReadsBackAsTheSameMessages(t *testing.T) {
 }
 
 // log is a log of record in memory.
-type log struct {
-	sync.Mutex
-	records []ingestor.Record
-}
+type log struct{ records []ingestor.Record }
 
 func (l *log) Append(_ context.Context, records []ingestor.Record) error {
-	l.Lock()
-	defer l.Unlock()
 	l.records = append(l.records, records...)
 	return nil
 }
@@ -184,10 +179,8 @@ func TestTheLogHoldsEveryMessageOnce(t *testing.T) {
 	for _, m := range all.messages {
 		want = append(want, fmt.Sprint(m.Received, m.Plate, m.Text))
 	}
-	slices.Sort(got)
-	slices.Sort(want)
 	if !slices.Equal(got, want) {
-		t.Errorf("%d records of %d messages, or others", len(got), len(want))
+		t.Errorf("%d records of %d messages, or others, or in another order", len(got), len(want))
 	}
 }
 
