@@ -2,7 +2,6 @@ package parser
 
 import (
 	"fmt"
-	"iter"
 	"strconv"
 	"strings"
 )
@@ -111,7 +110,7 @@ func adviseAirport(value string, ref Reference) Advice {
 		return Advice{code, hintCapitals}
 	}
 	near := ""
-	for candidate := range neighbours(code) {
+	for _, candidate := range neighbours(code) {
 		if candidate == near || !IsThreeCapitals(candidate) || !ref.KnownAirport(candidate) {
 			continue
 		}
@@ -123,28 +122,23 @@ func adviseAirport(value string, ref Reference) Advice {
 	return Advice{Suggestion: near}
 }
 
-// neighbours yields texts of three bytes, among them all of three capitals at an edit distance of 1
+// neighbours returns texts of three bytes, among them all of three capitals at an edit distance of 1
 // from code, and code itself if it has three.
-func neighbours(code string) iter.Seq[string] {
+func neighbours(code string) (near []string) {
 	const length = 3
-	return func(yield func(string) bool) {
-		switch len(code) {
-		case length + 1:
-			for i := range code {
-				if !yield(code[:i] + code[i+1:]) {
-					return
-				}
-			}
-		case length, length - 1:
-			for i := range length {
-				for letter := 'A'; letter <= 'Z'; letter++ {
-					if !yield(code[:i] + string(letter) + code[i+len(code)-length+1:]) {
-						return
-					}
-				}
+	switch len(code) {
+	case length + 1:
+		for i := range code {
+			near = append(near, code[:i]+code[i+1:])
+		}
+	case length, length - 1:
+		for i := range length {
+			for letter := 'A'; letter <= 'Z'; letter++ {
+				near = append(near, code[:i]+string(letter)+code[i+len(code)-length+1:])
 			}
 		}
 	}
+	return near
 }
 
 // adviseDate suggests a date DDMMM for one in the form of another system, unless it can be read in
@@ -191,24 +185,16 @@ func twoDigits(s string) string {
 
 // wordsOf returns the runs of digits and those of capitals in s. Anything else separates them.
 func wordsOf(s string) (words []string) {
-	class := func(c byte) int {
-		switch {
-		case isDigit(c):
-			return 1
-		case isCapital(c):
-			return 2
+	for s != "" {
+		rest := strings.TrimLeft(s, "0123456789")
+		if rest == s {
+			rest = strings.TrimLeft(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 		}
-		return 0
-	}
-	for from := 0; from < len(s); {
-		to := from + 1
-		for to < len(s) && class(s[to]) == class(s[from]) {
-			to++
+		if rest == s {
+			s = s[1:]
+			continue
 		}
-		if class(s[from]) > 0 {
-			words = append(words, s[from:to])
-		}
-		from = to
+		words, s = append(words, s[:len(s)-len(rest)]), rest
 	}
 	return words
 }
