@@ -13,23 +13,12 @@ type Day int32
 var errDay = errors.New("not a calendar date of the form YYYY-MM-DD")
 
 // DayOf returns the calendar date that t shows in its own location.
-func DayOf(t time.Time) Day {
-	_, offset := t.Zone()
-	return Day(floor(t.Unix()+int64(offset), 86400))
-}
+func DayOf(t time.Time) Day { return DayIn(t.Date()) }
 
 // DayIn returns a date. Month 13 is January of the next year. A day past the end of the month is a
 // day of the next month.
 func DayIn(year int, month time.Month, day int) Day {
-	return DayOf(time.Date(year, month, day, 0, 0, 0, 0, time.UTC))
-}
-
-// floor returns a/b, rounded down. b is positive.
-func floor(a, b int64) int64 {
-	if a < 0 {
-		a -= b - 1
-	}
-	return a / b
+	return Day(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / 86400)
 }
 
 // midnight returns the beginning of a date in UTC.
