@@ -1,9 +1,6 @@
 package parser
 
-import (
-	"strings"
-	"unsafe"
-)
+import "strings"
 
 // Canonical returns the text by which copies of the message are recognised: the lines from the
 // identifier to the end line, trimmed, without control characters and blank lines, joined by CR LF. A
@@ -19,12 +16,13 @@ func (m *Message) Canonical() string {
 	if o.pairs && to <= o.tidy && part != "" && !lineEnd(part[len(part)-1]) {
 		return part
 	}
-	made := make([]byte, 0, len(part)+strings.Count(part, "\n")) // room for a CR at each LF
+	var made strings.Builder
+	made.Grow(len(part) + strings.Count(part, "\n")) // room for a CR at each LF
 	for l := o.lineFrom(from); l.text != "" && l.at < to; l = o.lineFrom(l.at + len(l.text)) {
-		if len(made) > 0 {
-			made = append(made, "\r\n"...)
+		if made.Len() > 0 {
+			made.WriteString("\r\n")
 		}
-		made = append(made, l.text...)
+		made.WriteString(l.text)
 	}
-	return unsafe.String(unsafe.SliceData(made), len(made)) // nobody else has made
+	return made.String()
 }

@@ -3,7 +3,6 @@ package parser
 import (
 	"slices"
 	"strings"
-	"unsafe"
 )
 
 // line is one line of a text: not blank, trimmed, without stripped characters. The zero line is no
@@ -233,11 +232,12 @@ func stripped(c byte) bool { return c <= 3 }
 
 // strip returns text without the stripped characters.
 func strip(text string) string {
-	kept := make([]byte, 0, len(text))
+	var kept strings.Builder
+	kept.Grow(len(text))
 	for i := range len(text) {
 		if !stripped(text[i]) {
-			kept = append(kept, text[i])
+			kept.WriteByte(text[i])
 		}
 	}
-	return unsafe.String(unsafe.SliceData(kept), len(kept)) // nothing else refers to kept
+	return kept.String()
 }

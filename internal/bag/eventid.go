@@ -15,8 +15,7 @@ func EventID(plate Plate, m *Message) string {
 	if m.isTimed() { // its copies were read then too, but received at other times
 		moment, position = m.Read, Position{}
 	}
-	var memory [512]byte
-	text := append(memory[:0], plate...)
+	text := append(make([]byte, 0, 512), plate...)
 	text = binary.BigEndian.AppendUint64(text, uint64(moment.UnixMilli()))
 	if position.Known {
 		text = binary.BigEndian.AppendUint32(text, uint32(position.Partition))
@@ -24,9 +23,7 @@ func EventID(plate Plate, m *Message) string {
 	}
 	text = binary.BigEndian.AppendUint64(text, uint64(m.Group))
 	sum := sha256.Sum256(append(text, m.Text.withLF()...))
-	var id [32]byte
-	hex.Encode(id[:], sum[:16])
-	return string(id[:])
+	return hex.EncodeToString(sum[:16])
 }
 
 // isTimed reports whether m is a BPM with a read time.

@@ -134,16 +134,10 @@ func (m *Message) Before(n *Message) bool { return m.compare(n) < 0 }
 // position, text, and group. Unlike the order of compare, it does not depend on times that a sender
 // gives.
 func (m *Message) compareReceipt(n *Message) int {
-	if c := m.Received.Compare(n.Received); c != 0 {
+	if c := cmp.Or(m.Received.Compare(n.Received), m.Position.Compare(n.Position)); c != 0 {
 		return c
 	}
-	if c := m.Position.Compare(n.Position); c != 0 {
-		return c
-	}
-	if c := m.Text.compare(n.Text); c != 0 {
-		return c
-	}
-	return cmp.Or(strings.Compare(m.Raw, n.Raw), cmp.Compare(m.Group, n.Group))
+	return cmp.Or(m.Text.compare(n.Text), strings.Compare(m.Raw, n.Raw), cmp.Compare(m.Group, n.Group))
 }
 
 // sameMessage reports whether m and n are groups of one message.

@@ -179,7 +179,6 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	v.withheld.Set(&plate[0].Events[0], withheld)
 	var unseen smallmap.Map[*Message, struct{}]
 	var messages, others []*Message // the unseen messages of the plate; others are reports and positionings
-	booked := false
 	for i := range plate {
 		at := v.visibility(&plate[i])
 		for j := range plate[i].Events {
@@ -196,10 +195,9 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 				continue
 			}
 			messages = append(messages, e.Message)
-			booked = booked || e.Message.isNamedBSM()
 		}
 	}
-	if !booked {
+	if !slices.ContainsFunc(messages, (*Message).isNamedBSM) {
 		return withheld
 	}
 	parts, err := identities(v.ctx, b.Plate, messages)

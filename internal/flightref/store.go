@@ -97,9 +97,8 @@ func (s *Store) Watch(ctx context.Context, ticks <-chan time.Time, report func(c
 // changed returns the flights whose references differ in another set.
 func (s set) changed(other set) []bag.Flight {
 	var flights []bag.Flight
-	same := func(a, b *Reference) bool { return reflect.DeepEqual(a, b) }
 	for f, references := range s {
-		if !slices.EqualFunc(references, other[f], same) {
+		if !reflect.DeepEqual(references, other[f]) {
 			flights = append(flights, f)
 		}
 	}
