@@ -12,26 +12,17 @@ import (
 // series names a sequence of messages. A copy repeats the message directly before it in its series
 // (rules §3, duplicates).
 type series struct {
-	kind      parser.Kind
-	airport   string
-	container Container // of positionings; zero for messages of a tag
-}
-
-// tagSeries returns the series of a message that names a tag.
-func tagSeries(m *Message) series { return series{kind: m.Kind, airport: m.Airport} }
-
-// containerSeries returns the series of a container positioning.
-func containerSeries(m *Message) series {
-	return series{m.Kind, m.Airport, Container{m.Outbound.Flight, m.Device}}
+	kind    parser.Kind
+	airport string
 }
 
 // withoutCopies returns the messages that are events, in the order in which they were received. Of
 // several copies it keeps the first (rules §3, duplicates). The messages are those of one plate, or
-// container positionings. seriesOf returns the series of a message.
-func (r Rules) withoutCopies(ctx context.Context, messages []*Message, seriesOf func(*Message) series) ([]*Message, error) {
+// the positionings of one container.
+func (r Rules) withoutCopies(ctx context.Context, messages []*Message) ([]*Message, error) {
 	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, (*Message).compareReceipt)
-	seen := copyFinder{rules: r, seriesOf: seriesOf}
+	seen := copyFinder{rules: r}
 	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind.IsProcessing() && !m.isTimed() })
 	events := sorted[:0]
 	for start := 0; start < len(sorted); {
@@ -57,15 +48,14 @@ const askEvery = 1024
 
 // copyFinder recognises copies. Messages are added in the order in which they were received.
 type copyFinder struct {
-	rules    Rules
-	seriesOf func(*Message) series
-	untimed  bool     // there is a BPM without a read time; otherwise neither statuses nor runs of BPMs are needed
-	sets     []Status // a buffer for statuses
-	reads    smallmap.Map[reading, struct{}]
-	runs     smallmap.Map[series, run]
-	origins  smallmap.Map[origin, time.Time] // received time of the first message
-	loads    smallmap.Map[Text, time.Time]   // received time of the latest message that sets Loaded and has no read time
-	latest   smallmap.Map[string, statusBPM] // by airport: the latest status-setting BPM
+	rules   Rules
+	untimed bool     // there is a BPM without a read time; otherwise neither statuses nor runs of BPMs are needed
+	sets    []Status // a buffer for statuses
+	reads   smallmap.Map[reading, struct{}]
+	runs    smallmap.Map[series, run]
+	origins smallmap.Map[origin, time.Time] // received time of the first message
+	loads   smallmap.Map[Text, time.Time]   // received time of the latest message that sets Loaded and has no read time
+	latest  smallmap.Map[string, statusBPM] // by airport: the latest status-setting BPM
 }
 
 // run describes the last messages of a series that have the same text.
@@ -100,8 +90,8 @@ func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 	if m.isTimed() && !c.untimed {
 		return c.readAgain(m)
 	}
-	sets, series := c.statuses(groups), c.seriesOf(m)
-	before := c.runs.Value(series)
+	sets, key := c.statuses(groups), series{m.Kind, m.Airport}
+	before := c.runs.Value(key)
 	if before.text != m.Text {
 		before = run{text: m.Text}
 	}
@@ -116,7 +106,7 @@ func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 		before.event, before.isEvent = m.Received, true
 		c.setStatus(groups, sets)
 	}
-	c.runs.Set(series, before)
+	c.runs.Set(key, before)
 	return isCopy
 }
 
@@ -146,7 +136,7 @@ func (c *copyFinder) sentAgain(m *Message) bool {
 // and the bag was offloaded since. So a text that is sent again never puts a bag back on board.
 // sets are the statuses that the groups of m set.
 func (c *copyFinder) loadedAgain(m *Message, sets []Status) bool {
-	if !m.Kind.IsProcessing() || c.seriesOf(m).container != (Container{}) || !slices.ContainsFunc(sets, Status.Loaded) {
+	if !slices.ContainsFunc(sets, Status.Loaded) {
 		return false
 	}
 	before := c.loads.Value(m.Text)

@@ -41,7 +41,7 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 	if err != nil {
 		return nil, err
 	}
-	if texts, err = r.withoutCopies(ctx, texts, tagSeries); err != nil {
+	if texts, err = r.withoutCopies(ctx, texts); err != nil {
 		return nil, err
 	}
 	parts, err := identities(ctx, plate, texts)

@@ -29,16 +29,16 @@ func Containers(messages []*Message) []Container {
 // for among those of one airport and container: a message with several groups may be a copy for one
 // container and none for another (rules §2).
 func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message, error) {
-	by := make(map[series][]*Message)
+	by := make(map[Container][]*Message)
 	for _, p := range stowage {
 		if p.departs() { // otherwise it positions nothing (rules §2)
-			key := containerSeries(p)
-			by[key] = append(by[key], p)
+			c := Container{p.Outbound.Flight, p.Device}
+			by[c] = append(by[c], p)
 		}
 	}
 	all := make([]*Message, 0, len(stowage))
 	for _, same := range by {
-		events, err := r.withoutCopies(ctx, same, containerSeries)
+		events, err := r.withoutCopies(ctx, same)
 		if err != nil {
 			return nil, err
 		}
