@@ -28,13 +28,20 @@ type Library struct {
 func New(extra ...Pair) *Library {
 	l := &Library{iata: make(map[string]string, 1000)}
 	holders := readHolders()
-	byIATA, byICAO := map[string]busiest{}, map[string]busiest{}
+	most, holding := map[string]int{}, map[string]int{} // by code: the most flights of a holder, and how many have them
 	for _, h := range holders {
-		byIATA[h.IATA] = byIATA[h.IATA].or(h)
-		byICAO[h.ICAO] = byICAO[h.ICAO].or(h)
+		for _, code := range [...]string{h.IATA, h.ICAO} {
+			switch {
+			case holding[code] == 0 || h.flights > most[code]:
+				most[code], holding[code] = h.flights, 1
+			case h.flights == most[code]:
+				holding[code]++
+			}
+		}
 	}
 	for _, h := range holders {
-		if h.IATA != "" && h.ICAO != "" && byIATA[h.IATA].is(h) && byICAO[h.ICAO].is(h) {
+		busiest := func(code string) bool { return code != "" && most[code] == h.flights && holding[code] == 1 }
+		if busiest(h.IATA) && busiest(h.ICAO) {
 			l.iata[h.ICAO] = h.IATA
 		}
 	}
@@ -61,24 +68,6 @@ type holder struct {
 	Pair
 	flights int // a week
 }
-
-// busiest is the holder of a code with the most flights.
-type busiest struct {
-	holder
-	tied bool // another holder has as many flights
-}
-
-func (b busiest) or(h holder) busiest {
-	switch {
-	case b.holder == holder{} || h.flights > b.flights:
-		return busiest{holder: h}
-	case h.flights == b.flights:
-		b.tied = true
-	}
-	return b
-}
-
-func (b busiest) is(h holder) bool { return !b.tied && b.Pair == h.Pair }
 
 func readHolders() []holder {
 	all := make([]holder, 0, strings.Count(compiled, "\n"))
