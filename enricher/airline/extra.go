@@ -2,7 +2,6 @@ package airline
 
 import (
 	"fmt"
-	"io"
 
 	"bagtrail/internal/strictyaml"
 	"bagtrail/parser"
@@ -14,14 +13,10 @@ import (
 //	  - {iata: LX, icao: SWR}
 //
 // The error joins every fault of the file, each with its line.
-func ReadPairs(r io.Reader) ([]Pair, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("read airlines: %w", err)
-	}
+func ReadPairs(text []byte) ([]Pair, error) {
 	var pairs []Pair
 	seen := map[string]bool{}
-	err = strictyaml.Read(text, func(document strictyaml.Value) {
+	err := strictyaml.Read(text, func(document strictyaml.Value) {
 		document.Object(strictyaml.Members{"airlines": func(list strictyaml.Value) {
 			list.List(func(v strictyaml.Value) {
 				var p Pair

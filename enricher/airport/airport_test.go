@@ -206,7 +206,7 @@ func TestPositionsAreDecimalText(t *testing.T) {
 }
 
 func TestNamesAreThoseOfTheAirportItsCityAndItsCountry(t *testing.T) {
-	extra, err := airport.ReadExtra(strings.NewReader(
+	extra, err := airport.ReadExtra([]byte(
 		"airports: [{code: QQQ, timezone: UTC, name: Somewhere, city: Nowhere, country: XX, metropolitan: QQZ}, {code: GVA, timezone: Europe/Zurich}]"))
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package airport
 
 import (
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -45,13 +44,9 @@ type Extra struct {
 // messages of that airport.
 //
 // The error joins every fault of the file, each with its line.
-func ReadExtra(r io.Reader) (Extra, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return Extra{}, fmt.Errorf("read airports: %w", err)
-	}
+func ReadExtra(text []byte) (Extra, error) {
 	extra := Extra{Statuses: map[string][]string{}}
-	err = strictyaml.Read(text, func(document strictyaml.Value) {
+	err := strictyaml.Read(text, func(document strictyaml.Value) {
 		readStatuses := func() {}
 		document.Object(strictyaml.Members{
 			"airports": extra.readAirports,

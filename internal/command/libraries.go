@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -31,16 +30,15 @@ func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
 }
 
 // readFile reads the file that a setting names; if there is no name, it returns the zero value.
-func readFile[T any](setting, name string, read func(io.Reader) (T, error)) (value T, err error) {
+func readFile[T any](setting, name string, read func(text []byte) (T, error)) (value T, err error) {
 	if name == "" {
 		return value, nil
 	}
-	f, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return value, fileError(wrongFile(setting, err))
 	}
-	defer f.Close()
-	if value, err = read(f); err != nil {
+	if value, err = read(text); err != nil {
 		return value, fileError(wrongFile(setting, fmt.Errorf("%s: %w", name, err)))
 	}
 	return value, nil
