@@ -265,31 +265,3 @@ func TestLookupsAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
-
-func BenchmarkNew(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		airport.New()
-	}
-}
-
-func BenchmarkKnownAirport(b *testing.B) {
-	lib := airport.New()
-	for b.Loop() {
-		lib.KnownAirport("ZRH")
-	}
-}
-
-func BenchmarkSamePlace(b *testing.B) {
-	lib := airport.New()
-	for b.Loop() {
-		lib.SamePlace("LHR", "EWR")
-	}
-}
-
-func BenchmarkInstant(b *testing.B) {
-	lib := airport.New()
-	for b.Loop() {
-		lib.Instant("ZRH", 20555, 3600)
-	}
-}

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +18,7 @@ import (
 var start = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 // all generates a feed. It returns a digest of its messages and truth, and counts.
-func all(t testing.TB, opt simulate.Options) (digest string, messages, bags, bytes int) {
+func all(t *testing.T, opt simulate.Options) (digest string, messages, bags, bytes int) {
 	t.Helper()
 	hash := sha256.New()
 	feed := simulate.Generate(opt, func(b simulate.Bag) {
@@ -169,20 +168,4 @@ func TestEveryFaultOfTheOptionsIsReported(t *testing.T) {
 	if lines := 1 + strings.Count(err.Error(), "\n"); lines != 4 {
 		t.Errorf("%d faults, want 4: %v", lines, err)
 	}
-}
-
-// BenchmarkGenerate reports messages per second, and the memory in use at the end.
-func BenchmarkGenerate(b *testing.B) {
-	feed := simulate.Generate(simulate.Options{Seed: 1, Start: start, Bags: 1 << 40, Faults: simulate.DefaultFaults()}, nil)
-	b.ReportAllocs()
-	n := 0
-	for range feed {
-		if n++; n > b.N {
-			break
-		}
-	}
-	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "MiB")
 }
