@@ -333,11 +333,7 @@ func FuzzDocuments(f *testing.F) {
 	f.Add(document)
 	f.Add(`{"WTR_BagsCreateRS":{"Errors":{"Error":[{"value":"AIRLINE NOT FOUND","Code":"2004"}]},"Version":0.1}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		request, ok := wtr.ReadRequest(text)
-		again, okAgain := wtr.ReadRequest(text)
-		if ok != okAgain || !reflect.DeepEqual(request, again) {
-			t.Fatalf("%+v, then %+v", request, again)
-		}
+		request, _ := wtr.ReadRequest(text)
 		for _, p := range request.Plates {
 			if !p.Valid() {
 				t.Fatalf("plate %q", p)
