@@ -189,7 +189,7 @@ func (l *Library) add(a Airport, names string, isAirport bool, zones map[string]
 		})
 	}
 	added := entry{airport: isAirport, latitude: a.Latitude, longitude: a.Longitude, zone: zones[a.Zone], names: names}
-	if a.Metropolitan != "" {
+	if a.Metropolitan != "" && a.Metropolitan != a.Code {
 		added.cities = strings.Split(a.Metropolitan, ",")
 	}
 	l.airports = append(l.airports, added)

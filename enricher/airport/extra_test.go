@@ -1,6 +1,7 @@
 package airport_test
 
 import (
+	"slices"
 	"testing"
 
 	"bagtrail/enricher/airport"
@@ -10,7 +11,7 @@ func TestAFileAddsAirportsAndStatusCodes(t *testing.T) {
 	extra, err := airport.ReadExtra([]byte(`
 airports:
   - {code: MYS, timezone: Africa/Addis_Ababa, latitude: 3.5, longitude: 39.05, metropolitan: ""}
-  - {code: QQQ, timezone: Europe/Zurich}
+  - {code: QQQ, timezone: Europe/Zurich, metropolitan: QQQ}
   - {code: BSL, timezone: Europe/Paris, latitude: 47.59, longitude: 7.529, metropolitan: EAP}
   - {code: MLH, timezone: Europe/Paris, latitude: 47.6, longitude: 7.5, metropolitan: EAP}
 b_codes: {ZRH: [LCK, RSK], QQQ: [XRY]}
@@ -26,6 +27,9 @@ b_codes: {ZRH: [LCK, RSK], QQQ: [XRY]}
 	}
 	if _, _, known := lib.Coordinates("QQQ"); known || !lib.KnownAirport("QQQ") {
 		t.Error("QQQ must be known, without a position")
+	}
+	if codes := lib.Codes("QQQ"); !slices.Equal(codes, []string{"QQQ"}) {
+		t.Errorf("legs of QQQ end at %v", codes)
 	}
 	for airport, code := range map[string]string{"ZRH": "LCK", "QQQ": "XRY"} {
 		if !lib.KnownStatus(airport, code) {
