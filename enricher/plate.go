@@ -1,6 +1,7 @@
 package enricher
 
 import (
+	"slices"
 	"strconv"
 
 	"bagtrail/internal/bag"
@@ -33,10 +34,22 @@ func holds(g *parser.Group, plate uint64) (irregularity string, found bool) {
 		if plate < t.First || plate >= t.First+uint64(t.Count) {
 			continue
 		}
-		row := bag.IrregularityRow(t.Status)
+		row := irregularityRow(t.Status)
 		if !found || row < best {
 			irregularity, best, found = t.Status, row, true
 		}
 	}
 	return irregularity, found
+}
+
+// irregularityRow returns the order of a status code of .B in the event table, from 0. The codes
+// from the configuration come after it. "", which stands for .N, comes last.
+func irregularityRow(status string) int {
+	switch row := slices.Index(parser.Statuses[:], status); {
+	case row >= 0:
+		return row
+	case status != "":
+		return len(parser.Statuses)
+	}
+	return len(parser.Statuses) + 1
 }

@@ -16,6 +16,9 @@ const (
 	StatusLoadedUnauthorised = "NAL" // loaded, not authorised to load
 )
 
+// Statuses lists these codes in the order of their rows in the event table (rules §2).
+var Statuses = [...]string{StatusOffloaded, StatusOnHand, StatusOnHandAuthorised, StatusUnseen, StatusLoadedUnauthorised}
+
 // readIrregularity reads .B, a run of tags with a baggage status code.
 func (m *Message) readIrregularity(e line) {
 	if !kinds[m.Kind].irregularities {

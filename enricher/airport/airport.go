@@ -25,11 +25,6 @@ import (
 //go:embed airports.tsv
 var compiled string
 
-// statuses are the baggage status codes that every airport may send.
-var statuses = [...]string{
-	parser.StatusOffloaded, parser.StatusOnHand, parser.StatusOnHandAuthorised, parser.StatusUnseen, parser.StatusLoadedUnauthorised,
-}
-
 // Library answers questions about airports. It implements parser.Reference.
 type Library struct {
 	index    [26 * 26 * 26]uint16 // by code: 1 + place in airports, or 0
@@ -80,7 +75,7 @@ func (l *Library) KnownAirport(code string) bool { return l.find(code) != nil }
 // KnownStatus reports whether airport may send the baggage status code: every airport may, or it
 // was added for this one.
 func (l *Library) KnownStatus(airport, code string) bool {
-	return slices.Contains(statuses[:], code) || slices.Contains(l.statuses[airport], code)
+	return slices.Contains(parser.Statuses[:], code) || slices.Contains(l.statuses[airport], code)
 }
 
 // SamePlace reports whether two codes are one place in the sense of the rules: they are equal, or

@@ -2,7 +2,6 @@ package bag
 
 import (
 	"context"
-	"slices"
 
 	"bagtrail/parser"
 )
@@ -150,21 +149,4 @@ func scanEvent(m *Message) string {
 		return EventLoadedOnAircraft
 	}
 	return EventTracked
-}
-
-// irregularityRows lists the status codes of .B in the order of their rows in the event table.
-var irregularityRows = [...]string{
-	parser.StatusOffloaded, parser.StatusOnHand, parser.StatusOnHandAuthorised, parser.StatusUnseen, parser.StatusLoadedUnauthorised,
-}
-
-// IrregularityRow returns the order of a status code of .B in the event table, from 0. The codes
-// from the configuration come after it. "", which stands for .N, comes last.
-func IrregularityRow(status string) int {
-	switch row := slices.Index(irregularityRows[:], status); {
-	case row >= 0:
-		return row
-	case status != "":
-		return len(irregularityRows)
-	}
-	return len(irregularityRows) + 1
 }
