@@ -167,50 +167,39 @@ func (r Rules) sameDeparture(a, b string) bool {
 
 // chainLengths returns how many legs of its day each leg follows, at most longestChain.
 func (r Rules) chainLengths(legs []Leg) []int {
-	type airportDay struct {
-		day     Day
-		airport string
-	}
-	var departing, arriving smallmap.Map[airportDay, []int] // indices of the legs that depart from an airport on a day, or arrive there
-	find := func(known *smallmap.Map[airportDay, []int], at airportDay, end func(*Leg) string) []int {
-		found, have := known.Get(at)
-		if !have {
-			for i := range legs {
-				if l := &legs[i]; l.Day == at.day && end(l) != "" && r.SamePlace(end(l), at.airport) {
-					found = append(found, i)
-				}
+	end := func(l Leg) AirportDay { return AirportDay{l.To, true, l.Day} }
+	ends := make(map[AirportDay]int) // how many legs end there
+	follows := func(l Leg) bool {
+		for at, legs := range ends {
+			if legs > 0 && at.Day == l.Day && l.From != "" && r.SamePlace(at.Airport, l.From) {
+				return true
 			}
-			known.Set(at, found)
 		}
-		return found
+		return false
+	}
+	for _, l := range legs {
+		ends[end(l)]++
 	}
 	counts := make([]int, len(legs))
-	var reached []int
 	for i, l := range legs {
-		counts[i] = longestChain
-		feeders := 0
-		if l.From != "" {
-			feeders = len(find(&arriving, airportDay{l.Day, l.From}, func(l *Leg) string { return l.To }))
-			if r.SamePlace(l.From, l.To) {
-				feeders-- // itself
-			}
+		ends[end(l)]-- // no leg follows itself
+		if follows(l) {
+			counts[i] = longestChain
 		}
-		if feeders == 0 {
-			counts[i] = 0
-			reached = append(reached, i)
-		}
+		ends[end(l)]++
 	}
-	for len(reached) > 0 {
-		this := reached[0]
-		reached = reached[1:]
-		arrival := airportDay{legs[this].Day, legs[this].To}
-		for _, next := range find(&departing, arrival, func(l *Leg) string { return l.From }) {
-			if n := counts[this] + 1; n < counts[next] {
-				counts[next] = n
-				reached = append(reached, next)
+	for count := range longestChain - 1 { // legs with this count lead to those with one more
+		clear(ends)
+		for i, l := range legs {
+			if counts[i] == count {
+				ends[end(l)]++
 			}
 		}
-		departing.Set(arrival, nil) // these legs have their shortest way
+		for i, l := range legs {
+			if counts[i] == longestChain && follows(l) {
+				counts[i] = count + 1
+			}
+		}
 	}
 	return counts
 }
