@@ -122,19 +122,13 @@ func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
 	}
 	var named smallmap.Map[Flight, []element]
 	count := 0
-	add := func(l Leg) {
-		before := named.Value(l.Flight)
-		if !slices.ContainsFunc(before, func(e element) bool { return e.from == l.From }) {
-			named.Set(l.Flight, append(before, element{l.From, count}))
-			count++
-		}
-	}
 	for _, m := range slices.Backward(messages) {
-		if !m.Inbound.IsZero() {
-			add(m.inbound())
-		}
-		for l := range m.outwardLegs() {
-			add(l)
+		for l := range m.Legs() {
+			before := named.Value(l.Flight)
+			if !slices.ContainsFunc(before, func(e element) bool { return e.from == l.From }) {
+				named.Set(l.Flight, append(before, element{l.From, count}))
+				count++
+			}
 		}
 	}
 	type travelling struct {
