@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kfake"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest"
 
@@ -26,6 +25,7 @@ import (
 	"bagtrail/internal/changestore"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/telemetry"
@@ -56,22 +56,14 @@ func newWorld(t *testing.T) *world { return newWorldOf(t, partitions, flightref.
 
 // newWorldOf returns a world with so many partitions and a flight reference.
 func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
+	cluster := kafkatest.Start(t)
 	log := zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel))
 	w := &world{t: t, brokers: cluster.ListenAddrs(), received: time.Date(2026, 3, 14, 6, 0, 0, 0, time.UTC)}
-	w.kafka, err = kafka.Open(kafka.Config{
-		Brokers: cluster.ListenAddrs(), Topics: []string{"bag.dirty", "bag.changes"}, Logger: log,
+	w.kafka = kafkatest.Open(t, cluster, kafka.Config{
+		Topics: []string{"bag.dirty", "bag.changes"}, Logger: log,
 		Timing: kafka.Timing{Wait: 20 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(w.kafka.Close)
-	err = w.kafka.EnsureTopics(t.Context(),
+	err := w.kafka.EnsureTopics(t.Context(),
 		kafka.Topic{Name: "bag.dirty", Partitions: partitions}, kafka.Topic{Name: "bag.changes", Partitions: partitions})
 	if err != nil {
 		t.Fatal(err)

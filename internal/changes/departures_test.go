@@ -134,9 +134,6 @@ func (w *world) lookers(r *reference, c *clock) []*owner {
 // The bags of a flight are in other partitions than the one whose owner marks them.
 func TestDeparturesAreMarkedThoughTheOwnPartitionHasNoLeader(t *testing.T) {
 	w := newWorld(t)
-	if w.cluster == nil {
-		t.Skip("a real broker loses no leader on demand")
-	}
 	c := &clock{now: w.now}
 	w.bags.flights[lx14] = platesIn(1, 5)
 	owners := w.lookers(&reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}, c)

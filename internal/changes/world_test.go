@@ -5,9 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,6 +19,7 @@ import (
 	"bagtrail/internal/changes"
 	"bagtrail/internal/changestore"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
@@ -31,7 +30,7 @@ const partitions = 3
 // world is a broker, a Redis, and bags whose state a test sets.
 type world struct {
 	t       *testing.T
-	cluster *kfake.Cluster // nil if the broker is a real one
+	cluster *kfake.Cluster
 	kafka   *kafka.Client
 	redis   *redis.Client
 	index   *changestore.Store
@@ -43,58 +42,30 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, now: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), bags: newBags()}
-	own := fmt.Sprintf("-%d", time.Now().UnixNano())
-	w.marks, w.changes = "bag.dirty"+own, "bag.changes"+own
-	brokers := os.Getenv("BAGTRAIL_TEST_KAFKA")
-	if brokers == "" {
-		cluster, err := kfake.NewCluster(kfake.NumBrokers(1))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(cluster.Close)
-		w.cluster = cluster
-		brokers = cluster.ListenAddrs()[0]
+	w := &world{
+		t: t, cluster: kafkatest.Start(t), now: time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), bags: newBags(),
+		marks: "bag.dirty", changes: "bag.changes",
 	}
-	var err error
-	w.kafka, err = kafka.Open(kafka.Config{
-		Brokers: strings.Split(brokers, ","), Topics: []string{w.marks, w.changes},
+	w.kafka = kafkatest.Open(t, w.cluster, kafka.Config{
+		Topics: []string{w.marks, w.changes},
 		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond, Stall: 200 * time.Millisecond},
 		Logger: zaptest.NewLogger(t, zaptest.Level(zap.ErrorLevel)),
 	})
+	err := w.kafka.EnsureTopics(t.Context(),
+		kafka.Topic{Name: w.marks, Partitions: partitions}, kafka.Topic{Name: w.changes, Partitions: partitions})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(w.kafka.Close)
-	w.createTopics(partitions)
-	w.redis = redistest.Open(t, redisURL(t))
+	w.redis = redistest.Open(t, "")
 	w.index = changestore.New(w.redis, 72*time.Hour, time.Now)
 	w.marker = changes.Marker{Kafka: w.kafka, Topic: w.marks}
 	return w
 }
 
-// redisURL returns the URL of the Redis that the environment names, with a prefix of its own, or "".
-func redisURL(t *testing.T) string {
-	url := os.Getenv("BAGTRAIL_TEST_REDIS")
-	if url == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s?prefix=%s-%d:", strings.Split(url, "?")[0], t.Name(), time.Now().UnixNano())
-}
-
-func (w *world) createTopics(n int) {
-	w.t.Helper()
-	err := w.kafka.EnsureTopics(w.t.Context(),
-		kafka.Topic{Name: w.marks, Partitions: n}, kafka.Topic{Name: w.changes, Partitions: n})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 // stage returns a stage over the world, with another index, flight reference or broker if a test wants that.
 func (w *world) stage(change ...func(*changes.Config)) *changes.Stage {
 	conf := changes.Config{
-		Kafka: w.kafka, Group: "owners" + w.marks, Marks: w.marks, Changes: w.changes,
+		Kafka: w.kafka, Group: "owners", Marks: w.marks, Changes: w.changes,
 		Index: w.index, Bags: w.bags, Append: appendBag,
 		Logger: zaptest.NewLogger(w.t, zaptest.Level(zap.ErrorLevel)), Now: func() time.Time { return w.now },
 	}
