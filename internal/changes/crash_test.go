@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -19,7 +18,6 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
-	"bagtrail/internal/trail"
 )
 
 // The tests of this file stop an owner at each point of the table in docs/adr/0016.
@@ -43,19 +41,6 @@ func (s stops) Tell(ctx context.Context, e changes.Epoch, partition int, t chang
 		err = s.after()
 	}
 	return found, err
-}
-
-// tracing is bags that do something before they are traced.
-type tracing struct {
-	changes.Bags
-	before func() error
-}
-
-func (b tracing) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
-	if err := b.before(); err != nil {
-		return nil, err
-	}
-	return b.Bags.Trace(ctx, plates, now)
 }
 
 func killed() error { return errKilled }
@@ -101,7 +86,9 @@ func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
 		told      int // plates that a delta query tells then
 		published int // plates that are on the topic then
 	}{
-		{"marked", func(_ *world, c *changes.Config) { c.Bags = tracing{c.Bags, killed} }, 0, 0},
+		{"marked", func(_ *world, c *changes.Config) {
+			c.Bags = altered{Bags: c.Bags, before: func(int) error { return errKilled }}
+		}, 0, 0},
 		{"folded", inIndex(stops{before: func(context.Context, changes.Epoch, int, changes.IndexWrite) error { return errKilled }}), 0, 0},
 		{"half of the index", func(w *world, c *changes.Config) {
 			c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) error {
@@ -181,7 +168,9 @@ func (w *world) killedOwner(at int, kill func(*world, *changes.Config)) (done bo
 // An owner stands still, another one takes over and tells something newer, and the first goes on.
 func TestAnOwnerThatStoodStillBringsNoOldState(t *testing.T) {
 	for name, standStill := range map[string]func(c *changes.Config, other func() error){
-		"before it folds": func(c *changes.Config, other func() error) { c.Bags = tracing{c.Bags, other} },
+		"before it folds": func(c *changes.Config, other func() error) {
+			c.Bags = altered{Bags: c.Bags, before: func(int) error { return other() }}
+		},
 		"before it writes the index": func(c *changes.Config, other func() error) {
 			c.Index = stops{Index: c.Index, before: func(context.Context, changes.Epoch, int, changes.IndexWrite) error { return other() }}
 		},
@@ -273,7 +262,7 @@ func TestNothingIsToldIfRedisLosesEverythingWhileAnOwnerFolds(t *testing.T) {
 		at := w.partitionOf(plate)
 		loses := false
 		o := w.owner(at, 0, func(c *changes.Config) {
-			c.Bags = tracing{c.Bags, func() error {
+			c.Bags = altered{Bags: c.Bags, before: func(int) error {
 				if loses {
 					loses = false
 					w.forget(at)

@@ -20,7 +20,6 @@ import (
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis/redistest"
-	"bagtrail/internal/trail"
 )
 
 // forget removes all that the index holds of a partition.
@@ -305,16 +304,7 @@ func TestATakeoverMarksNoReloadOfLongAgo(t *testing.T) {
 	}
 }
 
-// slow is bags of which only a few can be folded within the time limit of Redis.
-type slow struct{ changes.Bags }
-
-func (s slow) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
-	if len(plates) > 3 {
-		return nil, context.DeadlineExceeded
-	}
-	return s.Bags.Trace(ctx, plates, now)
-}
-
+// Only a few can be folded within the time limit of Redis.
 func TestPlatesThatTakeTooLongTogetherAreToldInFewerAtOnce(t *testing.T) {
 	w := newWorld(t)
 	want := make(map[bag.Plate]string)
@@ -324,7 +314,14 @@ func TestPlatesThatTakeTooLongTogetherAreToldInFewerAtOnce(t *testing.T) {
 		want[p] = "ONE"
 	}
 	for p := range partitions {
-		o := w.owner(p, 0, func(c *changes.Config) { c.Bags = slow{c.Bags} })
+		o := w.owner(p, 0, func(c *changes.Config) {
+			c.Bags = altered{Bags: c.Bags, before: func(n int) error {
+				if n > 3 {
+					return context.DeadlineExceeded
+				}
+				return nil
+			}}
+		})
 		for try := 0; o.run() != nil; try++ {
 			if try > 1000 {
 				t.Fatal("the partition is stuck")

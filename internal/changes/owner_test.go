@@ -238,20 +238,6 @@ func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {
 	}
 }
 
-// lengthy is bags that take a while to fold, one at a time.
-type lengthy struct{ changes.Bags }
-
-func (lengthy) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
-	return slices.Repeat([]int{1000}, len(plates)), nil
-}
-
-func (l lengthy) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
-	if err := pause.For(ctx, 50*time.Millisecond); err != nil {
-		return nil, err
-	}
-	return l.Bags.Trace(ctx, plates, now)
-}
-
 func TestAnOwnerLetsTheDoorsWorkAsLongAsItHasFoldedButNotForEver(t *testing.T) {
 	// Two folds. An owner looks before each of them, and while it rests. It rests after the first fold
 	// only, so it looks once more before the first one.
@@ -269,7 +255,10 @@ func TestAnOwnerLetsTheDoorsWorkAsLongAsItHasFoldedButNotForEver(t *testing.T) {
 		}
 		looks := 0
 		w.owner(at, 0, func(c *changes.Config) {
-			c.Bags, c.Behind = lengthy{c.Bags}, func() bool { looks++; return looks <= behind }
+			c.Bags = altered{ // each is folded by itself, and takes a while
+				Bags: c.Bags, length: func() int { return 1000 }, before: func(int) error { return pause.For(t.Context(), 50*time.Millisecond) },
+			}
+			c.Behind = func() bool { looks++; return looks <= behind }
 		}).mustRun()
 		w.wantTold(told)
 		if looks < 8 && behind > 5 || looks != 6 && behind == 5 {
@@ -278,28 +267,16 @@ func TestAnOwnerLetsTheDoorsWorkAsLongAsItHasFoldedButNotForEver(t *testing.T) {
 	}
 }
 
-// counted is bags that count how often their lengths are read.
-type counted struct {
-	changes.Bags
-	read int
-}
-
-func (c *counted) Lengths(ctx context.Context, plates []bag.Plate) ([]int, error) {
-	c.read++
-	return c.Bags.Lengths(ctx, plates)
-}
-
 func TestAnOwnerReadsTheLengthsOfAFoldOnceWhileADoorIsBehind(t *testing.T) {
 	w := newWorld(t)
 	w.set(plate, "ONE")
-	var c counted
-	w.owner(w.partitionOf(plate), 0, func(conf *changes.Config) {
-		c.Bags = conf.Bags
-		conf.Bags, conf.Behind = &c, func() bool { return true }
+	read := 0
+	w.owner(w.partitionOf(plate), 0, func(c *changes.Config) {
+		c.Bags, c.Behind = altered{Bags: c.Bags, length: func() int { read++; return 1 }}, func() bool { return true }
 	}).mustRun()
 	w.wantTold(map[bag.Plate]string{plate: "ONE"})
-	if c.read != 1 {
-		t.Errorf("the lengths are read %d times", c.read)
+	if read != 1 {
+		t.Errorf("the lengths are read %d times", read)
 	}
 }
 
@@ -451,24 +428,6 @@ func TestMarksSpellPlatesAndContainers(t *testing.T) {
 	}
 }
 
-// many is bags with many messages each, and with more whenever some are folded. It notes how many
-// messages are folded at once at most.
-type many struct {
-	changes.Bags
-	each, more int
-	most       int
-}
-
-func (m *many) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
-	return slices.Repeat([]int{m.each}, len(plates)), nil
-}
-
-func (m *many) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
-	m.most = max(m.most, m.each*len(plates))
-	m.each += m.more
-	return m.Bags.Trace(ctx, plates, now)
-}
-
 // The memory of an owner is bounded by how many messages it folds together.
 func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
 	for _, c := range []struct{ each, more, want int }{
@@ -484,10 +443,16 @@ func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
 				n++
 			}
 		}
-		bags := &many{each: c.each, more: c.more}
-		w.owner(at, 0, func(c *changes.Config) { bags.Bags, c.Bags = c.Bags, bags }).mustRun()
-		if told := len(w.told()); bags.most != c.want || told < 60 {
-			t.Errorf("%d messages each: %d at once and %d plates told, want %d and 60", c.each, bags.most, told, c.want)
+		each, most := c.each, 0
+		w.owner(at, 0, func(conf *changes.Config) {
+			conf.Bags = altered{Bags: conf.Bags, length: func() int { return each }, before: func(plates int) error {
+				most = max(most, each*plates)
+				each += c.more
+				return nil
+			}}
+		}).mustRun()
+		if told := len(w.told()); most != c.want || told < 60 {
+			t.Errorf("%d messages each: %d at once and %d plates told, want %d and 60", c.each, most, told, c.want)
 		}
 	}
 }
@@ -523,33 +488,24 @@ func TestTwoHundredPlatesAreToldTogetherAndHalfAsManyAfterAnError(t *testing.T) 
 	}
 }
 
-// held are bags whose folds begin, and end together.
-type held struct {
-	changes.Bags
-	began, end chan struct{}
-}
-
-func (h held) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
-	h.began <- struct{}{}
-	<-h.end
-	return h.Bags.Trace(ctx, plates, now)
-}
-
 // Two owners fold few messages at once, but not while the door needs the processor.
 func TestWhileADoorIsBehindOneOwnerFoldsAtATime(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	for behind, patience := range map[bool]time.Duration{false: 10 * time.Second, true: 100 * time.Millisecond} {
 		w := newWorld(t)
-		h := held{w.bags, make(chan struct{}, 2), make(chan struct{})}
-		stage := w.stage(func(c *changes.Config) { c.Bags, c.Behind = h, func() bool { return behind } })
+		began, end := make(chan struct{}, 2), make(chan struct{})
+		stage := w.stage(func(c *changes.Config) {
+			c.Bags = altered{Bags: w.bags, before: func(int) error { began <- struct{}{}; <-end; return nil }}
+			c.Behind = func() bool { return behind }
+		})
 		var both sync.WaitGroup
 		for p := range 2 {
 			w.set(platesIn(p, 1)[0], "ONE")
 			both.Go(w.ownerOf(stage, p, 0).mustRun)
 		}
-		<-h.began
+		<-began
 		select {
-		case <-h.began:
+		case <-began:
 			if behind {
 				t.Error("two owners fold at once")
 			}
@@ -558,7 +514,7 @@ func TestWhileADoorIsBehindOneOwnerFoldsAtATime(t *testing.T) {
 				t.Error("one owner waits for the other")
 			}
 		}
-		close(h.end)
+		close(end)
 		both.Wait()
 	}
 }
@@ -659,22 +615,6 @@ func TestPlatesThatGrowWhileAnotherOwnerFoldsAreFoldedAFewAtATime(t *testing.T) 
 	}
 }
 
-// apart are bags of which each plate is folded by itself, since it has very many messages. looked is
-// called before each fold.
-type apart struct {
-	*bags
-	looked func()
-}
-
-func (apart) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
-	return slices.Repeat([]int{400}, len(plates)), nil
-}
-
-func (a apart) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
-	a.looked()
-	return a.bags.Trace(ctx, plates, now)
-}
-
 // An owner that is killed between two folds of a batch must not have said that all of it is told.
 func TestEachFoldOfABatchTellsNoMoreThanItsPlates(t *testing.T) {
 	w := newWorld(t)
@@ -682,9 +622,10 @@ func TestEachFoldOfABatchTellsNoMoreThanItsPlates(t *testing.T) {
 	plates := platesIn(at, 4)
 	var told []int64
 	o := w.owner(at, 0, func(c *changes.Config) {
-		c.Bags = apart{w.bags, func() {
+		c.Bags = altered{Bags: w.bags, length: func() int { return 400 }, before: func(int) error { // each is folded by itself
 			p, _ := w.progress(at)
 			told = append(told, p.Told)
+			return nil
 		}}
 	})
 	w.eventuallyTold(at, -1)

@@ -286,6 +286,29 @@ func (b *bags) OnFlights(_ context.Context, flights []bag.Flight) (all [][]bag.P
 	return all, b.err
 }
 
+// altered are bags of which a test sets the lengths, and what happens before some are traced.
+type altered struct {
+	changes.Bags
+	length func() int             // of each plate; nil: that of Bags
+	before func(plates int) error // nil: nothing
+}
+
+func (b altered) Lengths(ctx context.Context, plates []bag.Plate) ([]int, error) {
+	if b.length == nil {
+		return b.Bags.Lengths(ctx, plates)
+	}
+	return slices.Repeat([]int{b.length()}, len(plates)), nil
+}
+
+func (b altered) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	if b.before != nil {
+		if err := b.before(len(plates)); err != nil {
+			return nil, err
+		}
+	}
+	return b.Bags.Trace(ctx, plates, now)
+}
+
 var lx14 = bag.Flight{Airline: "LX", Number: "14", Day: 20526}
 
 // appendBag appends what document returns.
