@@ -60,7 +60,7 @@ func TestATopicOfMarksThatLostItsEndTogetherWithTheLastSecondOfRedisBeginsANewEp
 	}
 }
 
-// refusing is an index that can be read, but refuses writes.
+// refusing is an index that can be read, but may refuse writes, as that of a Redis that is full.
 type refusing struct {
 	changes.Index
 	refuses atomic.Bool
@@ -68,7 +68,7 @@ type refusing struct {
 
 func (r *refusing) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
 	if r.refuses.Load() {
-		return changes.ToldLess, errors.New("NOREPLICAS")
+		return changes.ToldLess, errors.New("OOM command not allowed")
 	}
 	return r.Index.Tell(ctx, e, partition, t)
 }

@@ -640,23 +640,9 @@ func TestEachFoldOfABatchTellsNoMoreThanItsPlates(t *testing.T) {
 	w.eventuallyTold(at, 4)
 }
 
-// full is an index that takes nothing, such as one in a Redis that is full.
-type full struct {
-	changes.Index
-	mended atomic.Bool
-}
-
-func (f *full) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
-	if !f.mended.Load() {
-		return changes.ToldLess, errors.New("OOM command not allowed")
-	}
-	return f.Index.Tell(ctx, e, partition, t)
-}
-
 func TestAStageThatCanTellNothingIsStalled(t *testing.T) {
 	w := newWorld(t)
-	index := &full{Index: w.index}
-	index.mended.Store(true)
+	index := &refusing{Index: w.index}
 	stage := w.stage(func(c *changes.Config) { c.Index = index })
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -671,9 +657,9 @@ func TestAStageThatCanTellNothingIsStalled(t *testing.T) {
 	if err := stage.Stalled(); err != nil {
 		t.Errorf("nothing waits: %v", err)
 	}
-	index.mended.Store(false)
+	index.refuses.Store(true)
 	w.set(plate, "ONE")
 	redistest.Eventually(t, 10*time.Second, "a partition stalls", func() bool { return stage.Stalled() != nil })
-	index.mended.Store(true)
+	index.refuses.Store(false)
 	redistest.Eventually(t, 10*time.Second, "it moves again", func() bool { return stage.Stalled() == nil })
 }

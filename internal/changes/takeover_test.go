@@ -3,6 +3,7 @@ package changes_test
 import (
 	"context"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,45 +114,25 @@ func TestForeignMarksDoNotComeBackForEver(t *testing.T) {
 	}
 }
 
-// hooked does something once before and once after it tells plates.
-type hooked struct {
-	changes.Index
-	before, after func()
-}
-
-func (h *hooked) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
-	if len(t.Entries) == 0 {
-		return h.Index.Tell(ctx, e, partition, t)
-	}
-	before, after := h.before, h.after
-	h.before, h.after = nil, nil
-	if before != nil {
-		before()
-	}
-	found, err := h.Index.Tell(ctx, e, partition, t)
-	if after != nil {
-		after()
-	}
-	return found, err
-}
-
 // An owner that does not know yet that it has lost its partition folds a mark, and is overtaken.
 func TestTwoOwnersOfOneMarkHideNoState(t *testing.T) {
 	w := newWorld(t)
 	at := platesIn(0, 1)[0]
-	old := &hooked{}
-	next := &hooked{}
-	zombie := w.owner(0, 0, func(c *changes.Config) { old.Index, c.Index = c.Index, old })
+	folded, indexed := make(chan struct{}), make(chan struct{})
+	zombieErr, published := make(chan error, 1), make(chan error, 1)
+	before := sync.OnceFunc(func() { close(folded); <-indexed })
+	zombie := w.owner(0, 0, func(c *changes.Config) {
+		c.Index = stops{Index: c.Index, before: func(context.Context, changes.Epoch, int, changes.IndexWrite) error { before(); return nil }}
+	})
 	w.eventuallyTold(0, -1)
-	owner := w.owner(0, 0, func(c *changes.Config) { next.Index, c.Index = c.Index, next })
+	after := sync.OnceFunc(func() { close(indexed); published <- <-zombieErr })
+	owner := w.owner(0, 0, func(c *changes.Config) {
+		c.Index = stops{Index: c.Index, after: func() error { after(); return nil }}
+	})
 	if err := changes.Look(t.Context(), owner.handler); err != nil { // it has taken over: the next mark is not settled
 		t.Fatal(err)
 	}
 	w.set(at, "ONE")
-	folded, indexed := make(chan struct{}), make(chan struct{})
-	zombieErr, published := make(chan error, 1), make(chan error, 1)
-	old.before = func() { close(folded); <-indexed }
-	next.after = func() { close(indexed); published <- <-zombieErr }
 	go func() { zombieErr <- zombie.runIn(t.Context()) }()
 	<-folded
 	w.bags.set(at, "TWO") // filed, and marked in a moment
