@@ -86,6 +86,7 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 		Kafka: w.kafka, Group: "owners", Marks: "bag.dirty", Changes: "bag.changes", Index: w.index, Bags: tracer{trails},
 		Departures: flights, Reloads: new(changes.Reloads),
 		Append:  func(dst []byte, t trail.Traced) []byte { dst, _ = brief.Append(dst, t); return dst },
+		Behind:  func() bool { return false },
 		Metrics: telemetry.NewConsumer(telemetry.NewRegistry("test"), "changes", nil, time.Now), Logger: log, Now: clock,
 	})
 	tail := changes.NewTail(w.kafka, "bag.changes", log)

@@ -82,9 +82,6 @@ func (d *departures) markedUntil() time.Time {
 // findDepartures collects the plates of flights that have departed, or that a reload has changed,
 // since the last call.
 func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
-	if o.conf.Departures == nil {
-		return nil
-	}
 	d := o.departures
 	until := now.Add(-clocksApart)
 	if until.Before(d.until) { // the clock was set back: flights after until have not departed yet

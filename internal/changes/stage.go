@@ -97,12 +97,10 @@ type Config struct {
 	// Append appends a bag as a record of the topic of changes shows it, as a JSON object.
 	Append    func(dst []byte, t trail.Traced) []byte
 	Retention time.Duration // how long a change stays in the index
-	// Behind reports whether records wait for a door of this process. Owners then fold more slowly. If
-	// Behind is nil, they never do.
-	Behind  func() bool
-	Metrics kafka.Metrics // nil: none. Retry also counts the operation "tell"
-	Logger  *zap.Logger
-	Now     func() time.Time
+	Behind    func() bool   // reports whether records wait for a door of this process: owners then fold more slowly
+	Metrics   kafka.Metrics // Retry also counts the operation "tell"
+	Logger    *zap.Logger
+	Now       func() time.Time
 }
 
 // Stage owns partitions of the topic of marks, as a member of the group of owners.
@@ -116,9 +114,6 @@ type Stage struct {
 
 // New returns a Stage. It connects to nothing yet.
 func New(conf Config) *Stage {
-	if conf.Metrics == nil {
-		conf.Metrics = kafka.NoMetrics{}
-	}
 	folds := foldsAtOnce * max(1, runtime.GOMAXPROCS(0)/2)
 	s := &Stage{conf: conf, room: semaphore.NewWeighted(int64(folds) * messagesAtOnce)}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
@@ -136,9 +131,6 @@ func (s *Stage) Member() error { return s.consumer.Member() }
 // Stalled returns an error while a partition of the stage does not move, see
 // [kafka.Consumer.Stalled].
 func (s *Stage) Stalled() error { return s.consumer.Stalled() }
-
-// behind reports whether a door of this process is behind.
-func (s *Stage) behind() bool { return s.conf.Behind != nil && s.conf.Behind() }
 
 // Run owns partitions until ctx ends.
 func (s *Stage) Run(ctx context.Context) error { return s.consumer.Run(ctx) }

@@ -225,7 +225,7 @@ type change struct {
 // longestYield, so that changes are still told. Folding takes most of a processor, which the door
 // needs to catch up. A plate that is marked again meanwhile is folded only once.
 func (o *owner) yieldToDoor(ctx context.Context) {
-	for end := time.Now().Add(min(2*o.folded, longestYield)); o.behind() && time.Now().Before(end) && ctx.Err() == nil; {
+	for end := time.Now().Add(min(2*o.folded, longestYield)); o.conf.Behind() && time.Now().Before(end) && ctx.Err() == nil; {
 		_ = pause.For(ctx, min(lagPoll, time.Until(end)))
 	}
 }
@@ -235,7 +235,7 @@ func (o *owner) yieldToDoor(ctx context.Context) {
 // behind, every fold takes that much, and makeRoom first waits as yieldToDoor says.
 func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int64, err error) {
 	const most = foldsAtOnce * messagesAtOnce
-	if o.behind() {
+	if o.conf.Behind() {
 		if err := o.room.Acquire(ctx, most); err != nil {
 			return 0, 0, err
 		}

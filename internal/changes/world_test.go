@@ -66,7 +66,8 @@ func newWorld(t *testing.T) *world {
 func (w *world) stage(change ...func(*changes.Config)) *changes.Stage {
 	conf := changes.Config{
 		Kafka: w.kafka, Group: "owners", Marks: w.marks, Changes: w.changes,
-		Index: w.index, Bags: w.bags, Append: appendBag,
+		Index: w.index, Bags: w.bags, Departures: new(reference), Reloads: new(changes.Reloads), Append: appendBag,
+		Behind: func() bool { return false }, Metrics: kafka.NoMetrics{},
 		Logger: zaptest.NewLogger(w.t, zaptest.Level(zap.ErrorLevel)), Now: func() time.Time { return w.now },
 	}
 	for _, c := range change {
