@@ -20,12 +20,8 @@ func TestADepartureAfterAClockWasAheadIsMarked(t *testing.T) {
 		c := &clock{now: w.now}
 		r := &reference{departs: make(map[bag.Flight]time.Time)}
 		w.bags.flights[lx14] = []bag.Plate{"0220000000"}
-		change := func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get }
-		owners := make([]*owner, partitions)
-		for p := range owners {
-			owners[p] = w.owner(p, 0, change)
-			w.eventuallyTold(p, -1)
-		}
+		change := func(conf *changes.Config) { conf.Departures, conf.Now = r, c.get }
+		owners := w.owners(change)
 		start := c.get()
 		c.move(2 * time.Hour)
 		redistest.Eventually(t, 20*time.Second, "the owners do not note how far they have come", func() bool {
@@ -67,11 +63,9 @@ func TestADepartureAfterAClockWasAheadIsMarkedThoughAMarkFailed(t *testing.T) {
 	r := &reference{departs: make(map[bag.Flight]time.Time)}
 	w.bags.flights[lx14] = []bag.Plate{"0220000000"}
 	var reloads changes.Reloads
-	owners := make([]*owner, partitions)
-	for p := range owners {
-		owners[p] = w.owner(p, 0, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &reloads, c.get })
-		w.eventuallyTold(p, -1)
-		owners[p].handler.Release() // from here on they look when the test says so
+	owners := w.owners(func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &reloads, c.get })
+	for _, o := range owners {
+		o.handler.Release() // from here on they look when the test says so
 	}
 	look := func() (err error) {
 		for _, o := range owners {

@@ -419,9 +419,7 @@ func TestAReplayMarksWhatOneThatWasKilledHadFiled(t *testing.T) {
 	owners, want := w.owners(), make(map[bag.Plate]string)
 	wantTold := func() {
 		t.Helper()
-		for _, o := range owners {
-			o.mustRun()
-		}
+		w.runAll(owners)
 		w.wantTold(want)
 		got, _ := w.follow(beginning(w.currentEpoch()), everything, 10)
 		if slices.Sort(got); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {

@@ -66,14 +66,9 @@ func (w *world) marked() int {
 }
 
 func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
-	w := newWorld(t)
-	c := &clock{now: w.now}
-	r := &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}
-	for i := range 5 {
-		w.bags.flights[lx14] = append(w.bags.flights[lx14], bag.Plate(fmt.Sprintf("02200000%02d", i)))
-	}
+	w, c, _, change := departing(t)
 	var reloads changes.Reloads
-	stage := w.stage(func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &reloads, c.get })
+	stage := w.stage(change, func(conf *changes.Config) { conf.Reloads = &reloads })
 	owners := make([]*owner, partitions)
 	for p := range owners {
 		owners[p] = w.ownerOf(stage, p, 0)
@@ -119,12 +114,10 @@ func TestReloadsAreKeptForAnHourThoughNoOwnerAsksForThem(t *testing.T) {
 // looked once: it looks at most an hour ahead of where it begins, which may be all that is gone.
 func (w *world) lookers(r *reference, c *clock) []*owner {
 	w.t.Helper()
-	owners := make([]*owner, partitions)
-	for p := range owners {
-		owners[p] = w.owner(p, 0, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get })
-		w.eventuallyTold(p, -1)
-		owners[p].handler.Release()
-		if err := changes.Look(w.t.Context(), owners[p].handler); err != nil {
+	owners := w.owners(func(conf *changes.Config) { conf.Departures, conf.Now = r, c.get })
+	for _, o := range owners {
+		o.handler.Release()
+		if err := changes.Look(w.t.Context(), o.handler); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -186,9 +179,7 @@ func TestManyBagsThatDepartAtOnceAreToldOnceAndHoldNobodyUp(t *testing.T) {
 			break
 		}
 		w.set(other, fmt.Sprint(rounds))
-		for _, o := range owners {
-			o.mustRun()
-		}
+		w.runAll(owners)
 		if rounds++; rounds < 2 && len(w.published()) > flights*bagsOfEach {
 			t.Error("another bag is told behind all that departed")
 		}
@@ -212,26 +203,20 @@ func TestManyBagsThatDepartAtOnceAreToldOnceAndHoldNobodyUp(t *testing.T) {
 }
 
 // departing returns a world in which a flight with five bags departs in a minute, by the clock that it
-// returns, and what makes a Config of it.
-func departing(t *testing.T) (*world, *clock, func(*changes.Config)) {
+// returns, the flight reference, and what sets both in a Config.
+func departing(t *testing.T) (*world, *clock, *reference, func(*changes.Config)) {
 	w := newWorld(t)
 	c := &clock{now: w.now}
 	r := &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}
 	for i := range 5 {
 		w.bags.flights[lx14] = append(w.bags.flights[lx14], bag.Plate(fmt.Sprintf("02200000%02d", i)))
 	}
-	return w, c, func(conf *changes.Config) {
-		conf.Departures, conf.Reloads, conf.Now, conf.Retention = r, &changes.Reloads{}, c.get, 72*time.Hour
-	}
+	return w, c, r, func(conf *changes.Config) { conf.Departures, conf.Now, conf.Retention = r, c.get, 72*time.Hour }
 }
 
 func TestADepartureJustBeforeTheIndexIsLostIsMarked(t *testing.T) {
-	w, c, change := departing(t)
-	owners := make([]*owner, partitions)
-	for p := range owners {
-		owners[p] = w.owner(p, 0, change)
-		w.eventuallyTold(p, -1)
-	}
+	w, c, _, change := departing(t)
+	owners := w.owners(change)
 	c.move(time.Minute + time.Second) // departed a second ago: not to be marked yet
 	for p, o := range owners {
 		for _, plate := range platesIn(p, 1) {
@@ -255,18 +240,13 @@ func TestADepartureJustBeforeTheIndexIsLostIsMarked(t *testing.T) {
 func TestADepartureDuringARestartIsMarkedThoughNothingWasPublished(t *testing.T) {
 	for stop, patience := range map[time.Duration]time.Duration{2 * time.Minute: 6 * time.Second, 90 * time.Minute: 8 * time.Second} {
 		t.Run(stop.String(), func(t *testing.T) {
-			w, c, change := departing(t)
-			for p := range partitions {
-				o := w.owner(p, 0, change)
-				w.eventuallyTold(p, -1)
+			w, c, _, change := departing(t)
+			for p, o := range w.owners(change) {
 				o.handler.Release()
 				w.forget(p)
 			}
 			c.move(stop) // the process starts again; meanwhile the flight departs
-			for p := range partitions {
-				w.owner(p, 0, change)
-				w.eventuallyTold(p, -1)
-			}
+			w.owners(change)
 			redistest.Eventually(t, patience, "the departure is marked by nobody", func() bool { return w.marked() == 5 })
 		})
 	}
@@ -274,15 +254,8 @@ func TestADepartureDuringARestartIsMarkedThoughNothingWasPublished(t *testing.T)
 
 // The actual time of a departure becomes known afterwards, perhaps while no owner ran.
 func TestADepartureThatBecomesKnownDuringARestartIsMarked(t *testing.T) {
-	w, c, change := departing(t)
-	var planned changes.Config
-	change(&planned)
-	flights := planned.Departures.(*reference)
-	owners := make([]*owner, partitions)
-	for p := range owners {
-		owners[p] = w.owner(p, 0, change)
-		w.eventuallyTold(p, -1)
-	}
+	w, c, flights, change := departing(t)
+	owners := w.owners(change)
 	c.move(30 * time.Second)
 	for p, o := range owners {
 		redistest.Eventually(t, 6*time.Second, "the owner does not note up to when departures are marked", func() bool {

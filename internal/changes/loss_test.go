@@ -239,15 +239,6 @@ func TestNoCursorIsGivenBeforeEachPartitionHasAnIndex(t *testing.T) {
 	w.nowCursor(everything)
 }
 
-// departing is an owner of each partition with a flight reference and a clock.
-func (w *world) departing(r *reference, c *clock, reloads *changes.Reloads) {
-	w.t.Helper()
-	for p := range partitions {
-		w.owner(p, 0, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, reloads, c.get })
-		w.eventuallyTold(p, -1)
-	}
-}
-
 func TestWhatDepartedWhileRedisWasLostIsMarked(t *testing.T) {
 	w := newWorld(t)
 	for i := range 100 { // a change of each partition says up to when departures were marked
@@ -263,7 +254,8 @@ func TestWhatDepartedWhileRedisWasLostIsMarked(t *testing.T) {
 	before := w.marked()
 	w.bags.flights[lx14] = []bag.Plate{plate}
 	r := &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(5 * time.Hour)}}
-	w.departing(r, &clock{now: w.now.Add(10 * time.Hour)}, &changes.Reloads{})
+	later := &clock{now: w.now.Add(10 * time.Hour)}
+	w.owners(func(conf *changes.Config) { conf.Departures, conf.Now = r, later.get })
 	redistest.Eventually(t, 15*time.Second, "the departure is not marked", func() bool { return w.marked() > before })
 }
 
@@ -275,7 +267,7 @@ func TestAChangedReferenceIsMarkedThoughTheIndexIsLostMeanwhile(t *testing.T) {
 	}
 	var reloads changes.Reloads
 	c := &clock{now: w.now}
-	w.departing(&reference{}, c, &reloads)
+	w.owners(func(conf *changes.Config) { conf.Reloads, conf.Now = &reloads, c.get })
 	reloads.Add(c.get(), []bag.Flight{lx14})
 	c.move(11 * time.Second)
 	redistest.Eventually(t, 5*time.Second, "nothing is marked", func() bool { return w.marked() > 0 })
@@ -292,11 +284,12 @@ func TestATakeoverMarksNoReloadOfLongAgo(t *testing.T) {
 	reloads.Add(w.now, []bag.Flight{lx14})
 	reloads.Add(w.now.Add(5*time.Minute), []bag.Flight{lx14})
 	c := &clock{now: w.now.Add(6 * time.Minute)}
-	w.departing(&reference{}, c, &reloads)
+	w.owners(func(conf *changes.Config) { conf.Reloads, conf.Now = &reloads, c.get })
 	redistest.Eventually(t, 5*time.Second, "a reload of some minutes ago is not marked", func() bool { return w.marked() == 2 })
 	c.move(2 * time.Hour)
 	later := &clock{now: c.get()}
-	w.departing(&reference{departs: map[bag.Flight]time.Time{lx14: later.get().Add(time.Minute)}}, later, &reloads)
+	r := &reference{departs: map[bag.Flight]time.Time{lx14: later.get().Add(time.Minute)}}
+	w.owners(func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &reloads, later.get })
 	later.move(2 * time.Minute)
 	redistest.Eventually(t, 5*time.Second, "the departure is not marked", func() bool { return w.marked() > 2 })
 	if n := w.marked(); n != 3 {
@@ -542,13 +535,8 @@ func TestWhatDepartedBeforeANewEpochIsMarked(t *testing.T) {
 			r.departs[f] = w.now.Add(30 * time.Minute)
 			w.bags.flights[f] = []bag.Plate{bag.Plate(fmt.Sprintf("02200000%02d", i))}
 		}
-		all := func(c *clock) (handlers []*owner) {
-			for p := range partitions {
-				o := w.owner(p, 0, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get })
-				w.eventuallyTold(p, -1)
-				handlers = append(handlers, o)
-			}
-			return handlers
+		all := func(c *clock) []*owner {
+			return w.owners(func(conf *changes.Config) { conf.Departures, conf.Now = r, c.get })
 		}
 		for p := range partitions { // each partition has told something
 			w.set(platesIn(p, 1)[0], "ONE")
@@ -599,15 +587,13 @@ func TestADepartureIsMarkedThoughTheIndexIsLostMeanwhile(t *testing.T) {
 	r := &reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}
 	var owners []*owner
 	for p := range partitions {
-		o := w.owner(p, 1, func(conf *changes.Config) { conf.Departures, conf.Reloads, conf.Now = r, &changes.Reloads{}, c.get })
+		o := w.owner(p, 1, func(conf *changes.Config) { conf.Departures, conf.Now = r, c.get })
 		w.eventuallyTold(p, 0)
 		owners = append(owners, o)
 	}
 	c.move(2 * time.Minute)
 	redistest.Eventually(t, 5*time.Second, "nothing is marked", func() bool { return w.marked() > partitions })
-	for _, o := range owners { // they tell what is marked so far
-		o.mustRun()
-	}
+	w.runAll(owners) // they tell what is marked so far
 	for p := range partitions {
 		w.forget(p)
 	}

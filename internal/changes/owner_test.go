@@ -346,9 +346,7 @@ func TestAContainerMarksTheBagsInIt(t *testing.T) {
 	owners := w.owners()
 	w.mark(changes.Mark{Container: c})
 	for range 2 { // the container, then its bags
-		for _, o := range owners {
-			o.mustRun()
-		}
+		w.runAll(owners)
 	}
 	w.wantTold(want)
 	for _, tc := range []struct {
@@ -358,9 +356,7 @@ func TestAContainerMarksTheBagsInIt(t *testing.T) {
 		before := len(w.published())
 		w.mark(tc.marks...)
 		for range 2 {
-			for _, o := range owners {
-				o.mustRun()
-			}
+			w.runAll(owners)
 		}
 		if n := len(w.published()) - before; n != tc.more {
 			t.Errorf("%+v: %d bags are told though nothing has changed, want %d", tc.marks, n, tc.more)
@@ -378,16 +374,11 @@ func TestAChangeGoesUpAChainOfRushBagsAndEnds(t *testing.T) {
 	const alone = bag.Plate("2220000004") // re-flights an earlier bag of the same plate
 	w.bags.set(alone, "ONE")
 	w.bags.originals[alone] = []bag.Plate{alone}
-	owners := make([]*owner, partitions)
-	for i := range owners {
-		owners[i] = w.owner(i, 0)
-	}
+	owners := w.owners()
 	last := changes.Mark{Plate: plates[0], Steps: 8}
 	w.mark(last, changes.Mark{Plate: plates[0], Certain: true}, last, changes.Mark{Plate: alone, Certain: true}) // the fewest steps count
 	for range 20 {
-		for _, o := range owners {
-			o.mustRun()
-		}
+		w.runAll(owners)
 	}
 	if n := len(w.told()); n != len(plates)+1 {
 		t.Errorf("%d plates are told, want %d", n, len(plates)+1)

@@ -55,14 +55,22 @@ func (w *world) nowCursor(q changes.Question) changes.Cursor {
 }
 
 // owners are the owners of all partitions.
-func (w *world) owners() []*owner {
+func (w *world) owners(change ...func(*changes.Config)) []*owner {
 	w.t.Helper()
 	all := make([]*owner, partitions)
 	for i := range all {
-		all[i] = w.owner(i, 0)
+		all[i] = w.owner(i, 0, change...)
 		w.eventuallyTold(i, -1)
 	}
 	return all
+}
+
+// runAll lets owners handle what is marked.
+func (w *world) runAll(owners []*owner) {
+	w.t.Helper()
+	for _, o := range owners {
+		o.mustRun()
+	}
 }
 
 var everything = changes.Question{Scopes: []changes.Scope{changes.All}}
@@ -82,9 +90,7 @@ func TestAReaderWhoFollowsACursorIsToldEachPlateThatChanged(t *testing.T) {
 				w.set(p, fmt.Sprintf("%d %v", limit, q.Scopes))
 				want[p] = true
 			}
-			for _, o := range owners {
-				o.mustRun()
-			}
+			w.runAll(owners)
 			got, end := w.follow(c, q, limit)
 			for _, p := range got {
 				if !want[p] {
@@ -112,9 +118,7 @@ func TestAReaderOfPlatesIsToldOfThemOnly(t *testing.T) {
 	for _, p := range []bag.Plate{plate, "0220000001", "0220000077"} {
 		w.set(p, "ONE")
 	}
-	for _, o := range owners {
-		o.mustRun()
-	}
+	w.runAll(owners)
 	got, _ := w.follow(c, q, 10)
 	if len(got) != 2 || got[0] == got[1] || got[0] == "0220000001" || got[1] == "0220000001" {
 		t.Errorf("told %v", got)
@@ -141,9 +145,7 @@ func TestAPlateThatIsFiledAndToldWhileAReaderAsksIsNotMissed(t *testing.T) {
 	reader := &changes.Reader{Kafka: w.kafka, Marks: w.marks, Index: beforehand{w.index, func() {
 		filed = []bag.Plate{plate}
 		w.set(plate, "ONE")
-		for _, o := range owners {
-			o.mustRun()
-		}
+		w.runAll(owners)
 	}}}
 	page, err := reader.Next(t.Context(), c, q, 10)
 	if err != nil || len(page.Candidates) != 1 {

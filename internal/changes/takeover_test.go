@@ -25,9 +25,7 @@ func TestACursorGoesOnThoughOnlyContainersWereMarkedBeforeTheLoss(t *testing.T) 
 	w.mark(m)
 	plate := platesIn(at, 1)[0]
 	w.set(plate, "ONE")
-	for _, o := range owners {
-		o.mustRun()
-	}
+	w.runAll(owners)
 	if got, _ := w.follow(cursor, everything, 10); len(got) != 1 {
 		t.Fatalf("before the loss: %v", got)
 	}
