@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	goredis "github.com/redis/go-redis/v9"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -224,15 +223,12 @@ func TestAnOwnerGoesBackIfRedisLosesItsLastSecondWhileItFolds(t *testing.T) {
 	w.set(plates[0], "ONE")
 	lost := false
 	o := w.owner(at, 0, func(c *changes.Config) {
-		c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, _ int, tell changes.IndexWrite) error {
-			if lost || tell.Told < 2 {
-				return nil
+		c.Index = stops{Index: c.Index, before: func(_ context.Context, _ changes.Epoch, _ int, tell changes.IndexWrite) error {
+			if !lost && tell.Told == 2 {
+				lost = true
+				w.lose(at, 0, plates[1])
 			}
-			lost = true
-			redis := w.redis.WriteClient()
-			return errors.Join(
-				redis.ZAdd(ctx, w.key(e, at, "at"), goredis.Z{Score: 0, Member: "told"}).Err(),
-				redis.ZRem(ctx, w.key(e, at, "all"), string(plates[1])).Err())
+			return nil
 		}}
 	})
 	o.mustRun()

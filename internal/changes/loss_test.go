@@ -133,13 +133,7 @@ func TestAChangeThatIsTooLargeHoldsNobodyUp(t *testing.T) {
 	o.mustRun()
 	large := strings.Repeat("X", 2<<20)
 	w.set(plate, large)
-	other := bag.Plate("")
-	for i := range 100 {
-		if p := bag.Plate(fmt.Sprintf("02200000%02d", i)); kafka.PartitionOf([]byte(p), partitions) == at {
-			other = p
-			break
-		}
-	}
+	other := platesIn(at, 1)[0]
 	w.set(other, "ONE")
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	goredis "github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -70,36 +68,6 @@ func TestWhatFoldsToTheSameIsToldOnceUnlessItIsCertain(t *testing.T) {
 	}
 }
 
-func TestWhatRedisHasLostIsToldAgain(t *testing.T) {
-	w := newWorld(t)
-	at := w.partitionOf(plate)
-	o := w.owner(at, 0)
-	w.bags.set(plate, "ONE")
-	o.mustRun()
-	w.set(plate, "TWO")
-	o.mustRun()
-	e := w.currentEpoch()
-	// As after a takeover of Redis without the last second: entry and told go back together.
-	ctx := t.Context()
-	for key, member := range map[string]string{w.key(e, at, "at"): "told", w.key(e, at, "all"): string(plate)} {
-		if err := w.redis.WriteClient().ZAdd(ctx, key, goredis.Z{Score: 0, Member: member}).Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w.set("0220999999", "OTHER")
-	w.mark(changes.Mark{Plate: plate})
-	if err := o.run(); err == nil {
-		t.Error("no error, want that the loss is noticed")
-	}
-	o.mustRun()
-	if score, err := w.redis.ReadClient().ZScore(ctx, w.key(e, at, "all"), string(plate)).Result(); err != nil || score < 2 {
-		t.Errorf("sequence %v, want that of the last mark (%v)", score, err)
-	}
-	if p, _ := w.progress(at); p.Told < 2 {
-		t.Errorf("told %d", p.Told)
-	}
-}
-
 // A reader may have passed what Redis has lost, without having been told it. So it is told with new
 // sequences, also if its owner has not committed it: then the topic of changes alone knows that it was
 // told.
@@ -114,15 +82,8 @@ func TestWhatRedisHasLostIsToldWithNewSequences(t *testing.T) {
 			o.mustRun()
 		}
 		o.handler.Release()
-		e, ctx := w.currentEpoch(), t.Context()
-		c := w.redis.WriteClient()
-		if err := errors.Join(
-			c.ZAdd(ctx, w.key(e, at, "at"), goredis.Z{Score: 0, Member: "told"}).Err(),
-			c.ZRem(ctx, w.key(e, at, "all"), string(plates[1])).Err(),
-		); err != nil {
-			t.Fatal(err)
-		}
-		passed := beginning(e)
+		w.lose(at, 0, plates[1])
+		passed := beginning(w.currentEpoch())
 		passed.Sequences[at] = 1
 		next := w.owner(at, committed)
 		w.eventuallyTold(at, 1)
@@ -152,25 +113,6 @@ func TestAnIndexWithoutOneOfItsPartitionsIsBuiltAgainFromTheTopic(t *testing.T) 
 		if score, err := w.redis.ReadClient().ZScore(t.Context(), w.key(e, at, rest), string(plate)).Result(); err != nil || score != 0 {
 			t.Errorf("%s: sequence %v (%v)", rest, score, err)
 		}
-	}
-}
-
-// In a cluster the epoch may be lost alone, and with it the messages of some plates.
-func TestNothingIsPublishedIfTheEpochAloneIsLost(t *testing.T) {
-	w := newWorld(t)
-	o := w.owner(w.partitionOf(plate), 0)
-	w.bags.set(plate, "ONE")
-	o.mustRun()
-	w.delete(w.redis.Prefix() + "d:epoch")
-	w.set(plate, "TWO")
-	if err := o.run(); err == nil {
-		t.Error("no error, want that the loss is noticed")
-	}
-	if err := o.run(); !errors.Is(err, changes.ErrNoEpoch) {
-		t.Errorf("error %v, want %v", err, changes.ErrNoEpoch)
-	}
-	if n := len(w.published()); n != 1 {
-		t.Errorf("%d changes, want 1", n)
 	}
 }
 
@@ -207,34 +149,37 @@ func TestALostIndexIsCountedAlthoughNothingIsMarked(t *testing.T) {
 	redistest.Eventually(t, 5*time.Second, "no retry is counted", func() bool { return counted.count("tell") > 0 })
 }
 
+// In a cluster the epoch may be lost alone, and with it the messages of some plates.
 func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {
-	w := newWorld(t)
-	at := w.partitionOf(plate)
-	o := w.owner(at, 0)
-	w.bags.set(plate, "ONE")
-	o.mustRun()
-	e := w.currentEpoch()
-	for _, rest := range []string{"at", "all", "a:LX", "p:ZRH", "p:JFK"} {
-		w.delete(w.key(e, at, rest))
-	}
-	w.delete(w.redis.Prefix() + "d:epoch")
-	w.set(plate, "TWO")
-	if err := o.run(); err == nil {
-		t.Error("no error, want that the loss is noticed")
-	}
-	if err := o.run(); !errors.Is(err, changes.ErrNoEpoch) {
-		t.Fatalf("error %v, want %v", err, changes.ErrNoEpoch)
-	}
-	if n := len(w.published()); n != 1 {
-		t.Errorf("%d changes, want 1", n)
-	}
-	if err := w.stage().Restore(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	o.mustRun()
-	w.wantTold(map[bag.Plate]string{plate: "TWO"})
-	if again, err := w.index.Epoch(t.Context()); err != nil || again != e {
-		t.Errorf("epoch %+v, want %+v: cursors go on (%v)", again, e, err)
+	for _, alone := range []bool{false, true} {
+		w := newWorld(t)
+		at := w.partitionOf(plate)
+		o := w.owner(at, 0)
+		w.bags.set(plate, "ONE")
+		o.mustRun()
+		e := w.currentEpoch()
+		if !alone {
+			w.forget(at)
+		}
+		w.delete(w.redis.Prefix() + "d:epoch")
+		w.set(plate, "TWO")
+		if err := o.run(); err == nil {
+			t.Errorf("epoch alone %t: no error, want that the loss is noticed", alone)
+		}
+		if err := o.run(); !errors.Is(err, changes.ErrNoEpoch) {
+			t.Fatalf("epoch alone %t: error %v, want %v", alone, err, changes.ErrNoEpoch)
+		}
+		if n := len(w.published()); n != 1 {
+			t.Errorf("epoch alone %t: %d changes, want 1", alone, n)
+		}
+		if err := w.stage().Restore(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		o.mustRun()
+		w.wantTold(map[bag.Plate]string{plate: "TWO"})
+		if again := w.currentEpoch(); again != e {
+			t.Errorf("epoch alone %t: epoch %+v, want %+v: cursors go on", alone, again, e)
+		}
 	}
 }
 
@@ -244,12 +189,7 @@ func TestAnOwnerLetsTheDoorsWorkAsLongAsItHasFoldedButNotForEver(t *testing.T) {
 	for behind, want := range map[int]string{5: "at once", 1 << 30: "in the end"} {
 		w := newWorld(t)
 		at := w.partitionOf(plate)
-		told := map[bag.Plate]string{plate: "ONE"}
-		for i := 0; len(told) < 2; i++ {
-			if p := bag.Plate(fmt.Sprintf("02200%05d", i)); kafka.PartitionOf([]byte(p), partitions) == at {
-				told[p] = "ONE"
-			}
-		}
+		told := map[bag.Plate]string{plate: "ONE", platesIn(at, 1)[0]: "ONE"}
 		for p := range told {
 			w.set(p, "ONE")
 		}
@@ -312,26 +252,6 @@ func TestAnOwnerTakesTheEpochThatAnotherBeginsMeanwhile(t *testing.T) {
 	if got := w.currentEpoch(); got != want {
 		t.Errorf("epoch %+v, want %+v", got, want)
 	}
-}
-
-func TestATopicOfMarksThatLostItsEndBeginsANewEpoch(t *testing.T) {
-	w := newWorld(t)
-	at := w.partitionOf(plate)
-	o := w.owner(at, 0)
-	w.bags.set(plate, "ONE")
-	o.mustRun()
-	o.handler.Release()
-	before := w.currentEpoch()
-	if found, err := w.index.Tell(t.Context(), before, at, changes.IndexWrite{After: -1, Floor: -1, Told: 500}); err != nil || found == changes.ToldLess {
-		t.Fatal(err)
-	}
-	w.set(plate, "TWO")
-	w.owner(at, 0).mustRun()
-	after, err := w.index.Epoch(t.Context())
-	if err != nil || after.Begun <= before.Begun || after.Partitions != partitions {
-		t.Errorf("epoch %+v behind %+v (%v)", after, before, err)
-	}
-	w.wantTold(map[bag.Plate]string{plate: "TWO"})
 }
 
 func TestAContainerMarksTheBagsInIt(t *testing.T) {
@@ -427,12 +347,8 @@ func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
 	} {
 		w := newWorld(t)
 		at := w.partitionOf(plate)
-		for i, n := 0, 0; n < 60; i++ {
-			p := bag.Plate(fmt.Sprintf("02200%05d", i))
-			if kafka.PartitionOf([]byte(p), partitions) == at {
-				w.set(p, "ONE")
-				n++
-			}
+		for _, p := range platesIn(at, 60) {
+			w.set(p, "ONE")
 		}
 		each, most := c.each, 0
 		w.owner(at, 0, func(conf *changes.Config) {
