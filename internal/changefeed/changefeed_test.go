@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -296,42 +294,6 @@ func TestPagesTellEachPlateOnceAndStayWithinTheirBytes(t *testing.T) {
 			t.Errorf("%+v: %d changes of %d bytes, more %v", r.limits, len(first.Changes), bytes, first.More)
 		}
 		r.want(fmt.Sprint(r.limits), want...)
-	}
-}
-
-// Along a cursor the position of a plate never goes down, whatever an owner does again.
-func TestPositionsNeverGoDownIfAnOwnerRepeatsABatch(t *testing.T) {
-	w := newWorld(t)
-	r := w.reader(key("*", "*"), changefeed.Filter{})
-	var batches [][]changes.Entry
-	last := map[string]int64{}
-	take := func() {
-		t.Helper()
-		for _, c := range r.all() {
-			if before, told := last[c.Plate]; told && c.Sequence <= before {
-				t.Errorf("%s: %d after %d", c.Plate, c.Sequence, last[c.Plate])
-			}
-			last[c.Plate] = c.Sequence
-		}
-	}
-	for i := range 5 {
-		var batch []changes.Entry
-		for _, plate := range []bag.Plate{"0724100001", "0724100002", "0724100003"} {
-			batch = append(batch, changes.Entry{Plate: plate, Airlines: []string{"LX"}, Airports: []string{"ZRH"}})
-			w.send(bsm(string(plate), fmt.Sprint("LX10", i), "MUELLER", "ABC123"))
-		}
-		take()
-		for j := range batch {
-			batch[j].Sequence = last[string(batch[j].Plate)]
-		}
-		batches = append(batches, batch)
-		for _, old := range batches { // an owner that stood still goes on
-			w.repeat(old)
-			take()
-		}
-	}
-	if len(last) != 3 || slices.Contains(slices.Collect(maps.Values(last)), 0) {
-		t.Errorf("told %v", last)
 	}
 }
 

@@ -6,15 +6,12 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"sync"
 	"testing"
 	"time"
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"bagtrail/internal/bag"
 	"bagtrail/internal/changefeed"
-	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
 )
 
@@ -88,46 +85,6 @@ func TestAStreamThatBeginsAfterALossMissesNothing(t *testing.T) {
 		if e := l.next(); e.name == changefeed.EventChange {
 			seen[l.change(e).Plate] = true
 		}
-	}
-}
-
-// losing fails over between the read of the progress and that of the entries.
-type losing struct {
-	changes.ReadIndex
-	once sync.Once
-	lose func()
-}
-
-func (l *losing) Between(
-	ctx context.Context, e changes.Epoch, s []changes.Scope, after, told []int64, limit int,
-) ([][]changes.Candidate, []int64, error) {
-	l.once.Do(l.lose)
-	return l.ReadIndex.Between(ctx, e, s, after, told, limit)
-}
-
-func (l *losing) Sequences(ctx context.Context, e changes.Epoch, plates []bag.Plate, after, told []int64) ([]int64, error) {
-	l.once.Do(l.lose)
-	return l.ReadIndex.Sequences(ctx, e, plates, after, told)
-}
-
-func TestAPageThatIsReadAcrossALossIsReadAgain(t *testing.T) {
-	plates := platesOfOnePartition(2)
-	for name, f := range map[string]changefeed.Filter{"all": {}, "airline": {Airline: "LX"}, "plates": {Plates: []bag.Plate{bag.Plate(plates[1])}}} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.send(bsm(plates[0], "LX100", "MUELLER", "ABC123"))
-			r := w.reader(key("*", "*"), f)
-			before, epoch := w.told()
-			w.send(bsm(plates[1], "LX100", "MUELLER", "ABC123"))
-			w.feed.Changes.Index = &losing{ReadIndex: w.index, lose: func() { w.loseAfter(before, epoch, plates[1]) }}
-			if b, err := w.feed.Next(t.Context(), r.asker, r.cursor, r.limits); err == nil && len(b.Changes) == 0 {
-				t.Errorf("a page without the change that was lost: %+v", b)
-			}
-			w.settle()
-			w.eventually("the change is told", func() bool {
-				return slices.ContainsFunc(r.all(), func(c told) bool { return c.Plate == plates[1] })
-			})
-		})
 	}
 }
 

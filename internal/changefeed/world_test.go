@@ -26,6 +26,7 @@ import (
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/kafkatest"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/telemetry"
@@ -121,14 +122,10 @@ func (w *world) run(part func(context.Context) error) {
 // eventually waits until something holds.
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for deadline := time.After(patience); !holds(); {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			w.t.Fatalf("%s: not within %v", what, patience)
-		}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if pause.Until(ctx, 2*time.Millisecond, holds) != nil {
+		w.t.Fatalf("%s: not within %v", what, patience)
 	}
 }
 
@@ -289,24 +286,6 @@ func (r *reader) want(when string, want ...string) {
 
 // sorted returns texts in order, as one.
 func sorted(texts []string) string { return strings.Join(slices.Sorted(slices.Values(texts)), ", ") }
-
-// repeat writes entries to the index once more, and says once more that they are told.
-func (w *world) repeat(entries []changes.Entry) {
-	w.t.Helper()
-	e, _, err := w.index.State(w.t.Context())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for _, entry := range entries {
-		p := kafka.PartitionOf([]byte(entry.Plate), partitions)
-		found, err := w.index.Tell(w.t.Context(), e, p, changes.IndexWrite{
-			After: -1, Floor: -1, Told: entry.Sequence, Entries: []changes.Entry{entry},
-		})
-		if err != nil || found == changes.ToldLess {
-			w.t.Fatal(found, err)
-		}
-	}
-}
 
 // listener is the other end of a stream.
 type listener struct {
