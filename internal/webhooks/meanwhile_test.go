@@ -3,7 +3,6 @@ package webhooks_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,11 +58,9 @@ func TestNothingIsPostedAfterADeletionOrAPauseThatCameWhileTheBatchWasRead(t *te
 	} {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, nil, "bag.webhooks")
-				conf := w.config(kafkaOfNobody(t), "bag.webhooks")
-				conf.Client = &http.Client{Transport: w.receiver}
-				conf.Feed = &slowFeed{w.feed, func() { <-time.After(2 * time.Second) }} // as long as changefeed reads
-				w.Service = webhooks.New(conf)
+				w := newWorld(t, nil, func(w *world, conf *webhooks.Config) {
+					conf.Feed = &slowFeed{w.feed, func() { <-time.After(2 * time.Second) }} // as long as changefeed reads
+				})
 				w.feed.tell(1)
 				w.send(t)
 				sleep(time.Second)
@@ -81,11 +78,7 @@ func TestNothingIsPostedAfterADeletionOrAPauseThatCameWhileTheBatchWasRead(t *te
 // for two seconds and may tell nothing. The webhook of another customer must not wait for that.
 func TestWebhooksThatReadMuchHoldUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, nil, "bag.webhooks")
-		conf := w.config(kafkaOfNobody(t), "bag.webhooks")
-		conf.Client = &http.Client{Transport: w.receiver}
-		conf.Feed = &busyFeed{w.feed}
-		w.Service = webhooks.New(conf)
+		w := newWorld(t, nil, func(w *world, conf *webhooks.Config) { conf.Feed = &busyFeed{w.feed} })
 		for i := range webhooks.Most {
 			d := w.store.Definition
 			d.ID, d.Customer = fmt.Sprintf("wh_busy%d", i), "DEMO"
@@ -125,9 +118,7 @@ func (f *busyFeed) Next(ctx context.Context, a changefeed.Asker, c changes.Curso
 // One process answers a deletion while another changes the webhook. The deletion must not be undone: the
 // customer was told that the webhook is gone.
 func TestADeletedWebhookDoesNotComeBackByAChangeAtAnotherProcess(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
-	w.start(t)
+	w, client := serve(t)
 	made := w.create(t, "demo")
 	w.feed.tell(3)
 	until(t, "posted", func() bool { return len(w.receiver.attempts()) == 1 })
@@ -135,7 +126,7 @@ func TestADeletedWebhookDoesNotComeBackByAChangeAtAnotherProcess(t *testing.T) {
 		got, _, err := w.Get(t.Context(), "DEMO", made.ID)
 		return err == nil && got.At.Cursor != ""
 	})
-	other := newWorld(t, client, topic)
+	other := newWorld(t, client)
 	other.start(t)
 	_, ok, err := w.Change(t.Context(), "DEMO", made.ID, func(d *webhooks.Definition) {
 		d.Description = "new"
@@ -150,7 +141,7 @@ func TestADeletedWebhookDoesNotComeBackByAChangeAtAnotherProcess(t *testing.T) {
 	if err != nil || len(list) != 0 {
 		t.Errorf("after the deletion was answered: %d webhooks, %v", len(list), err)
 	}
-	fresh := newWorld(t, client, topic) // a process that has seen nothing of it
+	fresh := newWorld(t, client) // a process that has seen nothing of it
 	fresh.start(t)
 	if list, err := fresh.List(t.Context(), "DEMO"); err != nil || len(list) != 0 {
 		t.Errorf("for a process that starts later: %d webhooks, %v", len(list), err)

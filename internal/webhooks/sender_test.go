@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +22,7 @@ import (
 func simulate(t *testing.T, prepare, test func(t *testing.T, w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, nil, "bag.webhooks")
+		w := newWorld(t, nil)
 		prepare(t, w)
 		w.send(t)
 		test(t, w)
@@ -305,21 +305,9 @@ func TestThePositionOfAWebhookThatIsToldNothingIsWritten(t *testing.T) {
 	})
 }
 
-func TestAReceiverThatIsGonePausesItsWebhook(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.feed.tell(1)
-		w.receiver.answer = func(int, []string) *http.Response { return answer(410) }
-	}, func(t *testing.T, w *world) {
-		sleep(time.Hour)
-		if p := w.store.Position().Pause; p == nil || p.Reason != "the receiver answered 410 Gone" || len(w.receiver.attempts()) != 1 {
-			t.Errorf("%+v after %d attempts", w.store.Position(), len(w.receiver.attempts()))
-		}
-	})
-}
-
 func TestAKilledOwnerRepeatsAtMostTheBatchUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, nil, "bag.webhooks")
+		w := newWorld(t, nil)
 		w.feed.tell(250)
 		w.receiver.answer = func(n int, _ []string) *http.Response {
 			if n == 1 {
@@ -584,15 +572,14 @@ func TestTheStatusCountsIfTheBodyOfAnAnswerDoesNotEnd(t *testing.T) {
 
 // The name of a receiver may resolve to an address that its customer should not learn.
 func TestDeliveriesNameNoAddress(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
+	w := newWorld(t, nil)
 	for url, want := range map[string]string{
 		"https://localhost:1/":        "the address is not public",
 		"https://10.1.2.3/":           "the address is not public",
 		"https://name.invalid:1/hook": "the name of the receiver cannot be resolved",
 		"http://name.invalid:1/hook":  "the scheme is not https",
 	} {
-		s := w.guarded(client, topic, webhooks.Guard{})
+		s := w.service(kafkaOfNobody(t), guarded())
 		d := w.store.Definition
 		d.URL = url
 		result := s.Test(t.Context(), &d)
@@ -600,7 +587,7 @@ func TestDeliveriesNameNoAddress(t *testing.T) {
 			t.Errorf("%s: %+v", url, result)
 		}
 	}
-	s := w.guarded(client, topic, webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}})
+	s := w.service(kafkaOfNobody(t), guarded("127.0.0.0/8", "::1/128"))
 	d := w.store.Definition
 	d.URL = "http://localhost:1/"
 	if result := s.Test(t.Context(), &d); result.Error != "no connection, or no whole answer" {
@@ -627,7 +614,7 @@ func TestAChangeOfAFailingWebhookIsTriedAtOnce(t *testing.T) {
 
 func TestAChangeOfAFailingWebhookWhileNobodyOwnsItIsTriedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, nil, "bag.webhooks")
+		w := newWorld(t, nil)
 		w.feed.tell(1)
 		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{500, 500, 500, 200}[min(n, 3)]) }
 		kill := w.send(t)
@@ -749,31 +736,25 @@ func TestAWebhookThatIsResumedWithNothingToTellIsNotFailing(t *testing.T) {
 // A rewind of a webhook that is paused counts from its moment: what is resumed later than changes are
 // kept must learn by a reset that it has missed some.
 func TestARewindOfAPausedWebhookBeginsAtItsMoment(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(2) }, func(t *testing.T, w *world) {
-		sleep(time.Second)
-		w.store.Change(func(d *webhooks.Definition) { d.Paused = true })
-		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now().Add(-60 * time.Hour)) })
-		sleep(time.Second)
-		if at := w.store.Position(); at.Started != w.store.Definition.Started {
-			t.Errorf("the starting point is still a time: %+v", at)
-		}
-	})
-}
-
-func TestARewindOfAPausedWebhookWaitsForAKeyThatThisProcessHasNotReadYet(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(2) }, func(t *testing.T, w *world) {
-		sleep(time.Second)
-		key := *w.asker(t, "demo").Key
-		w.keys.remove("demo")
-		w.store.Change(func(d *webhooks.Definition) { d.Paused = true })
-		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now().Add(-60 * time.Hour)) })
-		sleep(time.Second)
-		w.keys.set(key)
-		sleep(10 * time.Second)
-		if at := w.store.Position(); at.Started != w.store.Definition.Started {
-			t.Errorf("the starting point is still a time: %+v", at)
-		}
-	})
+	for _, known := range []bool{true, false} { // false: this process has not read the key yet
+		simulate(t, func(_ *testing.T, w *world) { w.feed.tell(2) }, func(t *testing.T, w *world) {
+			sleep(time.Second)
+			key := *w.asker(t, "demo").Key
+			if !known {
+				w.keys.remove("demo")
+			}
+			w.store.Change(func(d *webhooks.Definition) { d.Paused = true })
+			w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now().Add(-60 * time.Hour)) })
+			sleep(time.Second)
+			if !known {
+				w.keys.set(key)
+				sleep(10 * time.Second)
+			}
+			if at := w.store.Position(); at.Started != w.store.Definition.Started {
+				t.Errorf("the key known %t: the starting point is still a time: %+v", known, at)
+			}
+		})
+	}
 }
 
 // Only a resumption ends a pause.
@@ -823,4 +804,26 @@ func TestAKeyWhoseNewRightsThisProcessHasNotReadYetIsWaitedFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The clock of a process was thirty days ahead when an attempt failed. Another process goes on.
+func TestAnAttemptIsNotPutOffByAClockThatWasAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var ahead atomic.Int64
+		ahead.Store(int64(30 * 24 * time.Hour))
+		w := newWorld(t, nil, func(_ *world, conf *webhooks.Config) {
+			conf.Now = func() time.Time { return time.Now().Round(0).Add(time.Duration(ahead.Load())) }
+		})
+		w.feed.tell(1)
+		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{500, 200}[min(n, 1)]) }
+		kill := w.send(t)
+		sleep(time.Second)
+		kill()
+		ahead.Store(0)
+		w.send(t)
+		sleep(3 * time.Hour)
+		if got := w.receiver.attempts(); len(got) != 2 || w.store.Position().Failing != nil {
+			t.Errorf("%d attempts, %+v", len(got), w.store.Position().Failing)
+		}
+	})
 }

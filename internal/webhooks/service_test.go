@@ -21,23 +21,26 @@ import (
 	"bagtrail/internal/webhooks"
 )
 
-// newBroker returns a client of a broker with an empty topic.
-func newBroker(t *testing.T) (*kafka.Client, string) {
-	t.Helper()
-	return newClient(t, kafkatest.Start(t))
-}
-
-// newClient returns a client of a broker, and the topic of webhooks, which it makes.
-func newClient(t *testing.T, cluster *kfake.Cluster) (*kafka.Client, string) {
+// newClient returns a client of a broker, on which it makes the topic of webhooks.
+func newClient(t *testing.T, cluster *kfake.Cluster) *kafka.Client {
 	t.Helper()
 	client := kafkatest.Open(t, cluster, kafka.Config{
-		Topics: []string{"bag.webhooks"},
+		Topics: []string{topic},
 		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
 	})
-	if err := client.EnsureTopics(t.Context(), kafka.Topic{Name: "bag.webhooks", Partitions: 3, Compacted: true}); err != nil {
+	if err := client.EnsureTopics(t.Context(), kafka.Topic{Name: topic, Partitions: 3, Compacted: true}); err != nil {
 		t.Fatal(err)
 	}
-	return client, "bag.webhooks"
+	return client
+}
+
+// serve returns a world whose service runs on a broker with an empty topic, and a client of that.
+func serve(t *testing.T) (*world, *kafka.Client) {
+	t.Helper()
+	client := newClient(t, kafkatest.Start(t))
+	w := newWorld(t, client)
+	w.start(t)
+	return w, client
 }
 
 // start runs the service of a world, and returns a function that stops it.
@@ -87,8 +90,8 @@ func (w *world) create(t *testing.T, key string) webhooks.Webhook {
 }
 
 func TestAnotherProcessGoesOnWhereTheOneBeforeStopped(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
+	client := newClient(t, kafkatest.Start(t))
+	w := newWorld(t, client)
 	stop := w.start(t)
 	w.feed.tell(7) // before it was made
 	made := w.create(t, "demo")
@@ -99,7 +102,7 @@ func TestAnotherProcessGoesOnWhereTheOneBeforeStopped(t *testing.T) {
 	})
 	stop()
 	w.feed.tell(14)
-	w.Service = w.service(client, topic)
+	w.Service = w.service(client)
 	w.start(t)
 	until(t, "posted by the other process", func() bool { return len(w.receiver.attempts()) > 1 })
 	var got []string
@@ -113,21 +116,17 @@ func TestAnotherProcessGoesOnWhereTheOneBeforeStopped(t *testing.T) {
 
 // Otherwise it would post again what the owner before has posted.
 func TestAnOwnerPostsNothingBeforeItHasReadTheTopic(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
-	w.start(t)
+	w, client := serve(t)
 	w.create(t, "demo")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if err := w.service(client, topic).TakeOver(ctx, 0); !errors.Is(err, context.DeadlineExceeded) { // it does not run
+	if err := w.service(client).TakeOver(ctx, 0); !errors.Is(err, context.DeadlineExceeded) { // it does not run
 		t.Errorf("error %v", err)
 	}
 }
 
 func TestACustomerSeesOnlyItsOwnWebhooks(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
-	w.start(t)
+	w, _ := serve(t)
 	ctx, mine := t.Context(), w.create(t, "demo")
 	if list, err := w.List(ctx, "DEMO"); err != nil || len(list) != 1 || list[0].ID != mine.ID {
 		t.Errorf("own: %+v %v", list, err)
@@ -159,9 +158,7 @@ func TestACustomerSeesOnlyItsOwnWebhooks(t *testing.T) {
 
 // The time of a change lets its owner try a failing webhook at once.
 func TestAChangeOfAWebhookHasItsTime(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
-	w.start(t)
+	w, _ := serve(t)
 	made := w.create(t, "demo")
 	changed, ok, err := w.Change(t.Context(), "DEMO", made.ID, func(d *webhooks.Definition) { d.Changed = time.Time{} })
 	if err != nil || !ok || changed.Changed.Before(made.Created) {
@@ -174,8 +171,7 @@ func TestAChangeOfAWebhookHasItsTime(t *testing.T) {
 
 // The process stops: it posts no more, but still serves requests.
 func TestAWebhookIsChangedThoughTheProcessPostsNoMore(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
+	w := newWorld(t, newClient(t, kafkatest.Start(t)))
 	reading, stop := context.WithCancel(t.Context())
 	var table sync.WaitGroup
 	table.Go(func() { _ = w.Read(reading) }) // returns nil
@@ -187,9 +183,7 @@ func TestAWebhookIsChangedThoughTheProcessPostsNoMore(t *testing.T) {
 }
 
 func TestACallWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
-	w.start(t)
+	w, _ := serve(t)
 	var err error
 	w.feed.meanwhile = func() {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
@@ -203,9 +197,7 @@ func TestACallWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
 }
 
 func TestACustomerHasAtMostTwentyWebhooks(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
-	w.start(t)
+	w, _ := serve(t)
 	for range webhooks.Most {
 		w.create(t, "demo")
 	}
@@ -217,8 +209,8 @@ func TestACustomerHasAtMostTwentyWebhooks(t *testing.T) {
 
 // The definition is written, but nobody reads it back in time.
 func TestAWebhookWhoseCreationFailsIsDeleted(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
+	client := newClient(t, kafkatest.Start(t))
+	w := newWorld(t, client)
 	ctx, cancel := context.WithCancel(t.Context())
 	asker, made := w.asker(t, "demo"), make(chan error, 1)
 	go func() {
@@ -241,25 +233,20 @@ func TestAWebhookWhoseCreationFailsIsDeleted(t *testing.T) {
 }
 
 // otherProcess runs the service of a process whose webhooks have the id wh_other.
-func otherProcess(t *testing.T, client *kafka.Client, topic string) *world {
+func otherProcess(t *testing.T, client *kafka.Client) *world {
 	t.Helper()
-	other := newWorld(t, client, topic)
-	conf := other.config(client, topic)
-	conf.NewID = func() string { return "wh_other" }
-	other.Service = webhooks.New(conf)
+	other := newWorld(t, client, func(_ *world, conf *webhooks.Config) { conf.NewID = func() string { return "wh_other" } })
 	other.start(t)
 	return other
 }
 
 // The last room is taken by another process after this one has found it.
 func TestACustomerHasAtMostTwentyWebhooksThoughTwoProcessesMakeThem(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
-	w.start(t)
+	w, client := serve(t)
 	for range webhooks.Most - 1 {
 		w.create(t, "demo")
 	}
-	other := otherProcess(t, client, topic)
+	other := otherProcess(t, client)
 	w.feed.meanwhile = func() { other.create(t, "demo") }
 	if _, _, err := w.Create(t.Context(), w.asker(t, "demo"), "https://receiver.example/", ""); !errors.Is(err, webhooks.ErrMost) {
 		t.Errorf("error %v", err)
@@ -273,13 +260,13 @@ func TestACustomerHasAtMostTwentyWebhooksThoughTwoProcessesMakeThem(t *testing.T
 // Kafka does not take the deletion of the webhook that is one too many.
 func TestAWebhookThatIsOneTooManyIsDeletedThoughTheFirstTryFails(t *testing.T) {
 	cluster := kafkatest.Start(t)
-	client, topic := newClient(t, cluster)
-	w := newWorld(t, client, topic)
+	client := newClient(t, cluster)
+	w := newWorld(t, client)
 	w.start(t)
 	for range webhooks.Most - 1 {
 		w.create(t, "demo")
 	}
-	other := otherProcess(t, client, topic)
+	other := otherProcess(t, client)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	writes := 0
@@ -304,8 +291,7 @@ func TestAWebhookThatIsOneTooManyIsDeletedThoughTheFirstTryFails(t *testing.T) {
 }
 
 func TestAReceiverThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
+	w := newWorld(t, newClient(t, kafkatest.Start(t)))
 	w.receiver.answer = func(n int, _ []string) *http.Response {
 		if n == 0 {
 			return answer(0)
@@ -321,10 +307,8 @@ func TestAReceiverThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
 }
 
 func TestATestMessageIsPostedOnceAndSigned(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
+	w, _ := serve(t)
 	w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
-	w.start(t)
 	made := w.create(t, "demo")
 	result := w.Test(t.Context(), &made.Definition)
 	got := w.receiver.attempts()
@@ -342,11 +326,9 @@ func TestATestMessageIsPostedOnceAndSigned(t *testing.T) {
 
 // The feed is asked with the key of the webhook, so that it tells what that key sees.
 func TestAWebhookIsToldWhatItsKeySees(t *testing.T) {
-	client, topic := newBroker(t)
-	w := newWorld(t, client, topic)
+	w, _ := serve(t)
 	all := apikey.Scope{All: true}
 	w.keys.set(apikey.Key{Name: "lx", Customer: "DEMO", Airlines: apikey.Scope{Codes: []string{"LX"}}, Airports: all, Operations: all})
-	w.start(t)
 	made := w.create(t, "lx")
 	w.feed.tell(1)
 	until(t, "posted", func() bool { return len(w.receiver.attempts()) > 0 })

@@ -41,11 +41,11 @@ func (f *largeFeed) Next(ctx context.Context, a changefeed.Asker, c changes.Curs
 
 // Batches are folded one after the other if there is memory for one, and all are posted.
 func TestTheBatchesOfAllWebhooksTakeBoundedMemory(t *testing.T) {
-	w := newWorld(t, nil, "t")
-	large := &largeFeed{feed: w.feed, bytes: 1 << 20}
-	conf := w.config(kafkaOfNobody(t), "t")
-	conf.Feed, conf.FoldBytes, conf.Client = large, 1<<20, &http.Client{Transport: w.receiver}
-	w.Service = webhooks.New(conf)
+	large := &largeFeed{bytes: 1 << 20}
+	w := newWorld(t, nil, func(w *world, conf *webhooks.Config) {
+		large.feed = w.feed
+		conf.Feed, conf.FoldBytes = large, 1<<20
+	})
 	w.feed.tell(250)
 	for range webhooks.Most {
 		w.sendFor(t, &webhooks.MapStore{Changed: make(chan struct{}), Definition: w.store.Definition})
@@ -83,10 +83,7 @@ func TestReceiversThatHangHoldUpNoOtherOfTheirHost(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
 	client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{RootCAs: roots}
-	w := newWorld(t, nil, "t")
-	conf := w.config(kafkaOfNobody(t), "t")
-	conf.Guard, conf.Client = guard, client
-	w.Service = webhooks.New(conf)
+	w := newWorld(t, nil, func(_ *world, conf *webhooks.Config) { conf.Guard, conf.Client = guard, client })
 	w.feed.size = 900
 	w.feed.tell(100) // 92 KiB
 	begin := func(path string) {

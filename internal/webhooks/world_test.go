@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"sync"
@@ -238,6 +239,8 @@ type world struct {
 	store      *webhooks.MapStore
 }
 
+const topic = "bag.webhooks"
+
 var installation = secret.Secret("0123456789abcdef0123456789abcdef")
 
 // kafkaOfNobody is a client that reaches no broker.
@@ -250,8 +253,9 @@ func kafkaOfNobody(t *testing.T) *kafka.Client {
 	return client
 }
 
-// newWorld returns a world whose clock is that of the bubble of the test.
-func newWorld(t *testing.T, client *kafka.Client, topic string) *world {
+// newWorld returns a world whose clock is that of the bubble of the test. If client is nil, it reaches
+// no broker. change sets what a test wants otherwise.
+func newWorld(t *testing.T, client *kafka.Client, change ...func(*world, *webhooks.Config)) *world {
 	t.Helper()
 	if client == nil {
 		client = kafkaOfNobody(t)
@@ -263,7 +267,7 @@ func newWorld(t *testing.T, client *kafka.Client, topic string) *world {
 	}
 	w.keys.set(apikey.Key{Name: "demo", Customer: "DEMO", Airlines: all, Airports: all, Operations: all})
 	w.keys.set(apikey.Key{Name: "other", Customer: "OTHER", Airlines: all, Airports: all, Operations: all})
-	w.Service = w.service(client, topic)
+	w.Service = w.service(client, change...)
 	now := time.Now()
 	w.store = &webhooks.MapStore{Changed: make(chan struct{}), Definition: webhooks.Definition{
 		ID: "wh_1", Customer: "DEMO", Key: "demo", URL: "https://receiver.example/", Created: now, Changed: now,
@@ -273,26 +277,27 @@ func newWorld(t *testing.T, client *kafka.Client, topic string) *world {
 }
 
 // service returns a service, as one process has it.
-func (w *world) service(client *kafka.Client, topic string) *webhooks.Service {
-	conf := w.config(client, topic)
-	conf.Client = &http.Client{Transport: w.receiver}
-	return webhooks.New(conf)
-}
-
-// guarded returns a service that posts to real addresses, as far as its guard lets it.
-func (w *world) guarded(client *kafka.Client, topic string, g webhooks.Guard) *webhooks.Service {
-	conf := w.config(client, topic)
-	conf.Guard = g
-	return webhooks.New(conf)
-}
-
-func (w *world) config(client *kafka.Client, topic string) webhooks.Config {
+func (w *world) service(client *kafka.Client, change ...func(*world, *webhooks.Config)) *webhooks.Service {
 	ids := 0
-	return webhooks.Config{
+	conf := webhooks.Config{
 		Kafka: client, Topic: topic, Group: "bagtrail-webhooks", Feed: w.feed, Keys: w.keys, Secret: installation,
-		Deliveries: w.deliveries, Count: func(string) {}, Logger: zap.NewNop(), Now: time.Now,
+		Deliveries: w.deliveries, Client: &http.Client{Transport: w.receiver}, Count: func(string) {}, Logger: zap.NewNop(), Now: time.Now,
 		Random: func() float64 { return 0.5 },
 		NewID:  func() string { ids++; return "wh_" + strconv.Itoa(ids) },
+	}
+	for _, c := range change {
+		c(w, &conf)
+	}
+	return webhooks.New(conf)
+}
+
+// guarded lets a service post to real addresses, as far as these are public or in the networks.
+func guarded(networks ...string) func(*world, *webhooks.Config) {
+	return func(_ *world, conf *webhooks.Config) {
+		conf.Client = nil
+		for _, n := range networks {
+			conf.Guard.Allowed = append(conf.Guard.Allowed, netip.MustParsePrefix(n))
+		}
 	}
 }
 
