@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
@@ -385,5 +386,20 @@ func TestABatchOfOneChangeEndsInTimeThoughTheFilterSelectsNone(t *testing.T) {
 	b, err := r.feed.Next(t.Context(), r.asker, r.cursor, r.limits)
 	if err != nil || len(b.Changes) != 0 || !b.More || b.Cursor.String() == r.cursor.String() {
 		t.Errorf("%d changes, more %v, cursor %v behind %v (%v)", len(b.Changes), b.More, b.Cursor, r.cursor, err)
+	}
+}
+
+// A webhook keeps its filter for years. Messages are filed under the code of the pair once it is
+// known.
+func TestAFilterIsCurrentOnceThePairOfItsAirlineIsKnown(t *testing.T) {
+	kept := changefeed.Filter{Airline: "SWR", Flight: &changefeed.Flight{Flight: bag.Flight{Airline: "SWR", Number: "14"}, Airport: "ZRH"}}
+	if now := kept.Current(airline.New()); now.Airline != "LX" || now.Flight.Airline != "LX" || now.Flight.Number != "14" {
+		t.Errorf("%+v, %+v", now, now.Flight)
+	}
+	if kept.Flight.Airline != "SWR" {
+		t.Error("the filter that is kept has changed")
+	}
+	if same := (changefeed.Filter{}).Current(airline.New()); same.Digest() != (changefeed.Filter{}).Digest() {
+		t.Errorf("%+v", same)
 	}
 }

@@ -44,7 +44,7 @@ func (w *world) follow(c changes.Cursor, q changes.Question, limit int) (plates 
 	return nil, c
 }
 
-// now returns the cursor behind everything that is told.
+// nowCursor returns the cursor behind everything that is told.
 func (w *world) nowCursor(q changes.Question) changes.Cursor {
 	w.t.Helper()
 	c, err := (&changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}).Now(w.t.Context(), q)
@@ -205,14 +205,6 @@ func TestACursorIsShortAndReadsBack(t *testing.T) {
 		if _, err := changes.ParseCursor(wrong); err == nil {
 			t.Errorf("%q is read", wrong)
 		}
-	}
-}
-
-func TestWithoutAnEpochNothingIsTold(t *testing.T) {
-	w := newWorld(t)
-	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
-	if _, err := reader.Now(t.Context(), everything); !errors.Is(err, changes.ErrBeingBuilt) {
-		t.Errorf("error %v", err)
 	}
 }
 
