@@ -160,24 +160,17 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 			add(changes.OfAirport(airport))
 		}
 	}
-	var at []any
-	for _, time := range []struct {
-		name  string
-		value time.Time
-	}{{"clock", t.Clock}, {"departed", t.Departed}} {
-		if !time.value.IsZero() {
-			at = append(at, time.value.UnixMilli(), time.name)
+	var at []any // scores and members
+	set := func(member string, score int64, known bool) {
+		if known {
+			at = append(at, score, member)
 		}
 	}
-	if t.Floor >= 0 {
-		at = append(at, t.Floor, "floor")
-	}
-	if t.Told >= 0 || t.Floor >= 0 {
-		at = append(at, t.Told, "told")
-	}
-	if t.Built > 0 {
-		at = append(at, t.Built, "built")
-	}
+	set("clock", t.Clock.UnixMilli(), !t.Clock.IsZero())
+	set("departed", t.Departed.UnixMilli(), !t.Departed.IsZero())
+	set("floor", t.Floor, t.Floor >= 0)
+	set("told", t.Told, t.Told >= 0 || t.Floor >= 0)
+	set("built", t.Built, t.Built > 0)
 	args := []any{t.After, s.now().Add(s.expiry).Unix(), "told"}
 	if t.AfterBuilt > 0 {
 		args[0], args[2] = t.AfterBuilt, "built"
