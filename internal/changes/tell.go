@@ -47,27 +47,28 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 	if err != nil {
 		return err
 	}
-	for more, refolded, limit := true, false, portion; more; {
+	for limit, refolded := portion, false; ; {
 		n, told, err := o.fold(ctx, plates[:min(limit, len(plates))])
 		if err != nil {
 			return err
 		}
+		all := n == len(plates)
 		upTo, marks := last, follow
-		if n < len(plates) {
+		if !all {
 			upTo, marks = plates[n-1].sequence, nil
 		}
 		switch err := o.writeAndPublish(ctx, told, marks, upTo, refolded); {
-		case errors.Is(err, errMore):
+		case errors.Is(err, errMore): // another owner may have told newer states: the same plates are folded once more
 			refolded = true
-			continue
 		case err != nil:
 			return err
+		case all:
+			o.portion = min(2*portion, platesAtOnce)
+			return nil
+		default:
+			plates, limit, refolded = plates[n:], min(2*n, portion), false
 		}
-		more, refolded = n < len(plates), false
-		plates, limit = plates[n:], min(2*n, portion)
 	}
-	o.portion = min(2*portion, platesAtOnce)
-	return nil
 }
 
 // messagesAtOnce is how many messages are folded together, unless one plate has more. foldsAtOnce
