@@ -143,7 +143,7 @@ func TestUnquoteKeepsEveryCharacter(t *testing.T) {
 }
 
 func FuzzAppendStringIsReadBackByEncodingJSON(f *testing.F) {
-	for _, s := range []string{"", "ZRH", "\xff\u2028<", "\x00\"\\"} {
+	for _, s := range []string{"", "ZRH", "\xff\u2028<", "\x00\"\\", "\U0001f9f3\xe2\x80"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -167,7 +167,7 @@ func FuzzAppendStringIsReadBackByEncodingJSON(f *testing.F) {
 // What Object accepts, encoding/json accepts and reads alike. The converse does not hold: Object is stricter about
 // UTF-8 and surrogates, and nests less deep.
 func FuzzObjectAgreesWithEncodingJSON(f *testing.F) {
-	for _, s := range []string{`{}`, `{"a":"b"}`, `{"a":[1,-2.5e+7,true,null,{"x":"\u0041\ud83e\uddf3"}]}`, `{"a":1}x`, "{\"a\":\"\xff\"}", `{"a":"\ud800"}`} {
+	for _, s := range []string{`{}`, `{"a":"b"}`, `{"a":[1,-2.5e+7,true,null,{"x":"\u0041\ud83e\uddf3"}]}`, `{"a":1}x`, "{\"a\":\"\xff\"}", `{"a":"\ud800"}`, `{"a":"\u0000\/"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
