@@ -62,13 +62,3 @@ func TestAFaultOfALongKeyFileHasItsLine(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
-
-func BenchmarkParse20000Keys(b *testing.B) {
-	text := manyKeys(20_000)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := apikey.Parse(text); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

@@ -207,10 +207,3 @@ func TestAFileThatCannotBeUsedIsNotOpened(t *testing.T) {
 		t.Errorf("bad file: %v", err)
 	}
 }
-
-func BenchmarkLookup(b *testing.B) {
-	store := apikey.Development()
-	for b.Loop() {
-		store.Lookup(apikey.DevelopmentKey, now)
-	}
-}

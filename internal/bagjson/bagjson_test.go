@@ -162,16 +162,3 @@ func FuzzEventIsJSON(f *testing.F) {
 		}
 	})
 }
-
-func BenchmarkEvent(b *testing.B) {
-	e := &bag.Event{Code: "EXPECTED", Description: "Bag Expected", Message: &bag.Message{
-		Head: at("ZRH", "", ""), Happened: time.Date(2026, 3, 14, 11, 22, 33, 0, time.UTC),
-		Details:  parser.Details{PNR: "ABC123", PassengerStatus: "C"},
-		Outbound: bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "100", Day: 20500}, Carrier: "LX", Airport: "JFK"},
-	}}
-	var buffer []byte
-	b.ReportAllocs()
-	for b.Loop() {
-		buffer = bagjson.AppendEvent(buffer[:0], e, library, bagjson.EventContext{})
-	}
-}
