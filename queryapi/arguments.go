@@ -216,16 +216,16 @@ func sinceForm(retention time.Duration) string {
 // that a request takes to arrive.
 const clockSkew = time.Minute
 
-// recent returns the value of an argument that is a time, or the zero time if it was not sent. A time
-// that is older than the retention or in the future is a fault. Both bounds are extended by clockSkew.
-func (a *arguments) recent(name string, retention time.Duration) time.Time {
-	g, there := a.one(name)
+// since returns the value of the argument since, or the zero time if it was not sent. A time that
+// is older than the retention or in the future is a fault. Both bounds are extended by clockSkew.
+func (q Queries) since(a *arguments) time.Time {
+	g, there := a.one("since")
 	if !there {
 		return time.Time{}
 	}
 	at, err := time.Parse(time.RFC3339, g.value)
-	if age := time.Since(at); err != nil || age < -clockSkew || age > retention+clockSkew {
-		a.fail(g, fault.Malformed, sinceForm(retention))
+	if age := q.Clock().Sub(at); err != nil || age < -clockSkew || age > q.ChangesRetention+clockSkew {
+		a.fail(g, fault.Malformed, sinceForm(q.ChangesRetention))
 		return time.Time{}
 	}
 	return at

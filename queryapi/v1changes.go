@@ -166,7 +166,7 @@ func (q Queries) changeFlight(a *arguments) *changefeed.Flight {
 
 // changesBegin reads where the changes begin: cursor or since.
 func (q Queries) changesBegin(a *arguments, query *changesQuery) {
-	query.since = a.recent("since", q.ChangesRetention)
+	query.since = q.since(a)
 	g, there := a.one("cursor")
 	if !there {
 		return

@@ -96,7 +96,7 @@ func tailedChangeSite(index *changeIndex, log *zap.Logger, keys web.Keys, tail *
 	}
 	queries := queryapi.Queries{
 		Trails:   func(s bag.Sight) queryapi.Trails { return trails.For(s) },
-		Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour,
+		Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour, Clock: time.Now,
 	}
 	return web.New(web.Settings{Keys: keys, Log: log, Clock: time.Now}, queries.Operations(), nil)
 }
@@ -165,7 +165,7 @@ func siteOfChanges(t *testing.T, bags *countedReads, answerBytes int64, plates i
 	feed := &changefeed.Feed{
 		Changes: &changes.Reader{Index: index}, Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
 	}
-	queries := queryapi.Queries{Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour}
+	queries := queryapi.Queries{Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour, Clock: time.Now}
 	s = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: answerBytes}, queries.Operations(), nil)
 	target = "/v1/changes?limit=1000&cursor=" + cursorOf(t, askV1(s, "lx", "/v1/changes", "").Body.String())
 	for i := range plates {

@@ -156,7 +156,7 @@ func (h Webhooks) change(ctx context.Context, c *web.Call) web.Answer {
 func (h Webhooks) rewind(ctx context.Context, c *web.Call) web.Answer {
 	a := bodyArguments(c)
 	a.allowOnly("since")
-	since := a.recent("since", h.ChangesRetention)
+	since := h.since(a)
 	a.failMissing("since", sinceForm(h.ChangesRetention))
 	return h.edit(ctx, c, a, func(d *webhooks.Definition) { d.Rewind(since) })
 }

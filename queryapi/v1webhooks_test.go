@@ -28,7 +28,7 @@ func TestEveryFaultOfAWebhookIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	hooks := queryapi.Webhooks{
-		Queries: queryapi.Queries{Airports: airport.New(), ChangesRetention: 72 * time.Hour},
+		Queries: queryapi.Queries{Airports: airport.New(), ChangesRetention: 72 * time.Hour, Clock: time.Now},
 		Service: webhooks.New(webhooks.Config{Kafka: client, Topic: "bag.webhooks", Group: "g", Logger: zap.NewNop()}),
 	}
 	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, hooks.Operations(), nil)
@@ -88,7 +88,7 @@ func (noSender) Named(string, time.Time) (*apikey.Key, bool) { return nil, false
 // hookSite returns a site with the webhooks of a topic, which is read until the test ends.
 func hookSite(t *testing.T, client *kafka.Client) *web.Site {
 	t.Helper()
-	hooks := queryapi.Webhooks{Queries: queryapi.Queries{Airports: airport.New()}, Service: webhooks.New(webhooks.Config{
+	hooks := queryapi.Webhooks{Queries: queryapi.Queries{Airports: airport.New(), Clock: time.Now}, Service: webhooks.New(webhooks.Config{
 		Kafka: client, Topic: "bag.webhooks", Group: "g", Feed: noSender{}, Keys: noSender{}, Logger: zap.NewNop(), Now: time.Now,
 		NewID: func() string { return "wh_1" },
 	})}

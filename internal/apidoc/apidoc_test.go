@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
@@ -371,7 +370,7 @@ func TestExamplesAreWhatTheServiceAnswers(t *testing.T) {
 		{"listWebhooks", "GET", "/v1/webhooks", ""},
 		{"getWebhook", "GET", "/v1/webhooks/wh_1", ""},
 		{"changeWebhook", "PATCH", "/v1/webhooks/wh_1", `{"paused":true,"filter":{"flight":"ZRH/D/LX/100/2026-03-14"}}`},
-		{"rewindWebhook", "POST", "/v1/webhooks/wh_1/rewind", `{"since":"` + time.Now().UTC().Add(-time.Hour).Format(time.RFC3339) + `"}`},
+		{"rewindWebhook", "POST", "/v1/webhooks/wh_1/rewind", `{"since":"2026-03-14T07:00:00Z"}`},
 		{"testWebhook", "POST", "/v1/webhooks/wh_1/test", ""},
 		{"listDeliveries", "GET", "/v1/webhooks/wh_1/deliveries", ""},
 		{"rotateWebhookSecret", "POST", "/v1/webhooks/wh_1/secret", ""},
