@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -64,10 +63,7 @@ var exampleKeys = keys{
 }
 
 // Named implements apikey.ByName.
-func (k keys) Named(name string, _ time.Time) (*apikey.Key, bool) {
-	key, ok := k[name]
-	return key, ok
-}
+func (k keys) Named(name string, now time.Time) (*apikey.Key, bool) { return k.Lookup(name, now) }
 
 // timetable knows one leg.
 type timetable struct{}
@@ -107,7 +103,8 @@ func (oneFeed) Read(_ context.Context, names []feeds.Name, _ int, now time.Time)
 // stack is the service with everything real but Redis, Kafka and the clock.
 type stack struct {
 	*web.Site
-	trails    *switchableTrails
+	index     *switchableIndex
+	trails    *trail.Reader
 	simulator *wtr.Simulator
 	told      *toldIndex
 	now       time.Time
@@ -153,69 +150,38 @@ func (s *stack) changesOf(t testing.TB, filter string) string {
 	return "/v1/changes?" + filter + "&cursor=" + answer.Cursor
 }
 
-// switchableTrails is a reader whose index can be unavailable, and that can panic.
-type switchableTrails struct {
-	*trail.Reader
-	*state
+// switchableIndex is an index that can be unavailable, and that can panic.
+type switchableIndex struct {
+	*memory.Index
+	away, broken bool
 }
 
-type state struct{ away, broken atomic.Bool }
-
-func (x *switchableTrails) check() error {
-	if x.broken.Load() {
+func (x *switchableIndex) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	switch {
+	case x.broken:
 		panic("broken")
+	case x.away:
+		return trail.Found{}, errors.New("index is away")
 	}
-	if x.away.Load() {
-		return errors.New("index is away")
-	}
-	return nil
-}
-
-func (x *switchableTrails) OfPlates(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
-	if err := x.check(); err != nil {
-		return nil, err
-	}
-	return x.Reader.OfPlates(ctx, plates)
-}
-
-func (x *switchableTrails) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
-	if err := x.check(); err != nil {
-		return nil, err
-	}
-	return x.Reader.History(ctx, plate)
-}
-
-func (x *switchableTrails) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error) {
-	if err := x.check(); err != nil {
-		return nil, err
-	}
-	return x.Reader.OfFlight(ctx, airport, arriving, f)
-}
-
-func (x *switchableTrails) TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error) {
-	if err := x.check(); err != nil {
-		return nil, err
-	}
-	return x.Reader.TracePlates(ctx, plates)
+	return x.Index.Read(ctx, w)
 }
 
 // newStack returns a stack. It has webhooks if they are given.
 func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	t.Helper()
 	library := airport.New()
-	index := memory.New()
-	s := &stack{t: t, simulator: &wtr.Simulator{}, now: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)}
+	s := &stack{t: t, simulator: &wtr.Simulator{}, index: &switchableIndex{Index: memory.New()}, now: time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)}
 	clock := func() time.Time { return s.now }
 	enrich := enricher.New(library)
-	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, enrich), Index: index})
-	s.trails = &switchableTrails{state: new(state), Reader: trail.New(index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})}
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, enrich), Index: s.index})
+	s.trails = trail.New(s.index, enrich, trail.Settings{Window: 10 * time.Minute, Airports: library, Now: clock})
 	downstream := httptest.NewServer(s.simulator)
 	t.Cleanup(downstream.Close)
 	client := wtr.NewClient(downstream.URL, 5*time.Second, time.Now)
-	trails := func(seen bag.Sight) queryapi.Trails { return &switchableTrails{s.trails.For(seen), s.trails.state} }
+	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
 	s.told = &toldIndex{}
 	feed := &changefeed.Feed{
-		Changes: &changes.Reader{Index: s.told}, Trails: s.trails.Reader, Patient: s.trails.Reader, Airports: library, References: timetable{}, Clock: clock,
+		Changes: &changes.Reader{Index: s.told}, Trails: s.trails, Patient: s.trails, Airports: library, References: timetable{}, Clock: clock,
 	}
 	queries := queryapi.Queries{
 		Trails: trails, Airports: library, Flights: timetable{}, Changes: feed, ChangesRetention: 72 * time.Hour, Feeds: oneFeed{}, Clock: clock,
@@ -320,12 +286,10 @@ func operationAt(method, at string) (id string) {
 // describes reports whether the document has the status of an operation's answer, and its problem.
 func (s *stack) describes(id string, w *httptest.ResponseRecorder) bool {
 	if s.described == nil {
-		document := httptest.NewRecorder()
-		s.ServeHTTP(document, httptest.NewRequest("GET", "/openapi.json", nil))
-		var d struct {
-			Paths map[string]map[string]operationObject
-		}
-		if err := json.Unmarshal(document.Body.Bytes(), &d); err != nil {
+		served := httptest.NewRecorder()
+		s.ServeHTTP(served, httptest.NewRequest("GET", "/openapi.json", nil))
+		var d document
+		if err := json.Unmarshal(served.Body.Bytes(), &d); err != nil {
 			s.t.Fatal(err)
 		}
 		s.described = map[string]operationObject{}
