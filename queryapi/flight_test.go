@@ -1,7 +1,6 @@
 package queryapi_test
 
 import (
-	"strings"
 	"testing"
 
 	"bagtrail/internal/bag"
@@ -90,16 +89,6 @@ func TestBagsForFlightWrapsEachBag(t *testing.T) {
 	}
 	if got := get(s, "demo", flightPath+"?callback=my.bags"); got != "200 /**/my.bags("+want+");" {
 		t.Errorf("as script: %s", got)
-	}
-}
-
-func TestBagsForFlightFindsAFlightByEitherCodeOfItsAirline(t *testing.T) {
-	for _, code := range []string{"LX", "SWR"} {
-		trails := &answers{}
-		get(site(trails), "demo", strings.Replace(flightPath, "/LX/", "/"+code+"/", 1))
-		if want := "ZRH false LX100 2026-03-14"; trails.asked != want {
-			t.Errorf("%s: asked %q, want %q", code, trails.asked, want)
-		}
 	}
 }
 
