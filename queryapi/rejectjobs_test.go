@@ -98,6 +98,20 @@ func (d *rejectDesk) fill(n int, airports ...string) (ids []string) {
 	return ids
 }
 
+// keep keeps texts as rejects of ZRH that came from Kafka a second apart, with the origins 0, 1, ….
+func (d *rejectDesk) keep(texts ...string) {
+	d.t.Helper()
+	list := make([]ingestor.Rejection, len(texts))
+	for i, text := range texts {
+		list[i] = ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
+			Door: "kafka", Raw: text, Received: d.now.Add(time.Duration(i-len(texts)) * time.Second), Origin: fmt.Sprint(i),
+		}}
+	}
+	if err := d.store.Reject(d.t.Context(), list); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // decidedOnce checks that a job has resubmitted each of the rejects once.
 func (d *rejectDesk) decidedOnce(name, id string, n int) {
 	d.t.Helper()
@@ -138,16 +152,11 @@ func TestAJobResubmitsTheRejectsOfAFilterOldestFirst(t *testing.T) {
 // Messages about one bag get received times in their order.
 func TestAJobKeepsTheOrderOfTheMessagesOfABag(t *testing.T) {
 	d := newRejectDesk(t)
-	var list []ingestor.Rejection
+	var texts []string
 	for i := range 9 {
-		text := strings.Replace(mended, "0009001", fmt.Sprintf("%04d001", i/3), 1)
-		list = append(list, ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
-			Door: "kafka", Raw: text, Received: d.now.Add(time.Duration(i-10) * time.Second), Origin: fmt.Sprint(i),
-		}})
+		texts = append(texts, strings.Replace(mended, "0009001", fmt.Sprintf("%04d001", i/3), 1))
 	}
-	if err := d.store.Reject(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
+	d.keep(texts...)
 	got := d.do("demo", "resubmit", `{"airport":"ZRH"}`)
 	if got.Accepted != 9 || d.filed != 9 {
 		t.Errorf("%+v, %d filed", got, d.filed)
@@ -164,16 +173,8 @@ func TestAJobKeepsTheOrderOfTheMessagesOfABagFromStepToStep(t *testing.T) {
 	d := newRejectDesk(t)
 	d.rejects.Acceptor = d.Acceptor // with the clock of the machine
 	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, d.rejects.Operations(), nil)
-	var list []ingestor.Rejection
-	for i := range 300 {
-		list = append(list, ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
-			Door: "kafka", Raw: mended, Received: d.now.Add(time.Duration(i-300) * time.Second), Origin: fmt.Sprint(i),
-		}})
-	}
-	if err := d.store.Reject(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
-	if got := d.do("demo", "resubmit", `{"airport":"ZRH"}`); got.Accepted != len(list) || d.filed != len(list) {
+	d.keep(slices.Repeat([]string{mended}, 300)...)
+	if got := d.do("demo", "resubmit", `{"airport":"ZRH"}`); got.Accepted != 300 || d.filed != 300 {
 		t.Errorf("%+v, %d filed", got, d.filed)
 	}
 	for i := 1; i < len(d.log); i++ {
@@ -191,15 +192,7 @@ func TestAJobKeepsTheOrderOfABagAndItsContainer(t *testing.T) {
 		"BPM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.U/AKE1/41\nENDBPM\n",
 		"BPM\n.V/1LZRH\n.J/R\n.F/LX100/14MAR/JFK\n.U/AKE1\n.N/0724000002001\nENDBPM\n",
 	}
-	var list []ingestor.Rejection
-	for i, text := range texts {
-		list = append(list, ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
-			Door: "kafka", Raw: text, Received: d.now.Add(time.Duration(i-10) * time.Second), Origin: fmt.Sprint(i),
-		}})
-	}
-	if err := d.store.Reject(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
+	d.keep(texts...)
 	if got := d.do("demo", "resubmit", `{"airport":"ZRH"}`); got.Accepted != len(texts) {
 		t.Errorf("%+v", got)
 	}
@@ -396,17 +389,7 @@ func TestAJobBeginsAtOnce(t *testing.T) {
 // A step reads 25 texts at a time, and no more after 1 MiB of them.
 func TestAStepOverLargeRejectsIsShort(t *testing.T) {
 	d := newRejectDesk(t)
-	var list []ingestor.Rejection
-	for i := range 60 {
-		r := ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{
-			Door: "kafka", Raw: strings.Repeat("x", 64<<10), Received: d.now.Add(-time.Minute), Origin: fmt.Sprint("bim.raw/0/", i),
-		}}
-		r.Errors = []ingestor.Diagnostic{{Code: "SVCPRB011", Line: 1, Column: 1, EndColumn: 1}}
-		list = append(list, r)
-	}
-	if err := d.store.Reject(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
+	d.keep(slices.Repeat([]string{strings.Repeat("x", 64<<10)}, 60)...)
 	begun := d.begin("demo", "dismiss", `{"state":"open","reason":"a test"}`)
 	steps, err := d.work(t.Context(), "one")
 	if got := d.job("demo", begun.ID); err != nil || steps != 3 || got.Dismissed != 60 {
