@@ -421,10 +421,10 @@ func (o *office) factsV1(t *testing.T) (told map[string]bool, several map[string
 	for _, plate := range worldPlates {
 		for d := range worldDays {
 			day := worldBegins.AddDate(0, 0, d).Format(time.DateOnly)
-			bags, _ := o.get("/v1/bags/" + plate + "?fields=raw&date=" + day)["bags"].([]any)
+			bags := bagsIn(o.get("/v1/bags/" + plate + "?fields=raw&date=" + day))
 			several[plate] = several[plate] || len(bags) > 1
 			for _, b := range bags {
-				o.tellBagV1(t, told, b.(map[string]any))
+				o.tellBagV1(t, told, b)
 			}
 		}
 	}
@@ -441,14 +441,7 @@ func (o *office) tellBagV1(t *testing.T, told map[string]bool, b map[string]any)
 	for _, e := range b["events"].([]any) {
 		event := e.(map[string]any)
 		ids[fmt.Sprint(event["id"])] = true
-		happened := strings.Replace(fmt.Sprint(event["happened"]), ".000Z", "Z", 1)
-		line, _ := json.Marshal([]any{event["airport"], happened, event["flight_info"], event["pnr"], event["stowage_device"]})
-		told[plate+" event "+string(line)] = true
-		tell(told, plate, event, "pnr", "raw_bim_msg")
-		if r, there := event["reflighted_info"].(map[string]any); there {
-			flights, _ := json.Marshal(r["flights"])
-			told[plate+" re-flights "+fmt.Sprint(r["bagtag"])+" "+string(flights)] = true
-		}
+		tellEvent(told, plate, event, strings.Replace(fmt.Sprint(event["happened"]), ".000Z", "Z", 1))
 	}
 	for _, l := range b["legs"].([]any) {
 		leg := l.(map[string]any)
@@ -514,9 +507,8 @@ func sameStatuses(t *testing.T, limited, free *office, plate string) (compared i
 	t.Helper()
 	statuses := func(o *office) map[string]any {
 		found := map[string]any{}
-		bags, _ := o.get("/v1/bags/" + plate)["bags"].([]any)
-		for _, b := range bags {
-			for _, l := range b.(map[string]any)["legs"].([]any) {
+		for _, b := range bagsIn(o.get("/v1/bags/" + plate)) {
+			for _, l := range b["legs"].([]any) {
 				leg := l.(map[string]any)
 				found[fmt.Sprint(leg["airline"], leg["flight"], leg["date"], leg["from"], leg["to"])] = leg["status"]
 			}
@@ -604,8 +596,7 @@ func TestALegWhoseFlightLeftWithoutTheBagIsDelayedSinceItLeftWhateverItsDestinat
 
 // legsOfEvents returns code, airport and leg of each event of the one bag of a plate.
 func (o *office) legsOfEvents(plate string) (all []string) {
-	bags, _ := o.get("/v1/bags/" + plate)["bags"].([]any)
-	events, _ := bags[0].(map[string]any)["events"].([]any)
+	events, _ := bagsIn(o.get("/v1/bags/" + plate))[0]["events"].([]any)
 	for _, e := range events {
 		event := e.(map[string]any)
 		all = append(all, fmt.Sprint(event["code"], event["airport"], event["leg"]))
@@ -629,8 +620,7 @@ func TestAFlightTellsWhatMadeABagDelayed(t *testing.T) {
 		}
 	}
 	// The rush bag's message is the newest one that counts for the original.
-	rushBags, _ := o.get("/v1/bags/2724100002")["bags"].([]any)
-	newest := fmt.Sprintf(`"changed":%q`, rushBags[0].(map[string]any)["changed"])
+	newest := fmt.Sprintf(`"changed":%q`, bagsIn(o.get("/v1/bags/2724100002"))[0]["changed"])
 	for target, times := range map[string]int{"/v1/bags/0724100001": 1, "/v1/flights/ZRH/D/LX/100/2026-03-14": 2, "/v1/flights?airport=ZRH&direction=D&date=2026-03-14": 1} {
 		if got := askV1(o.site, "key", target, "").Body.String(); strings.Count(got, newest) != times {
 			t.Errorf("%s: want %s %d times in %s", target, newest, times, got)

@@ -248,23 +248,23 @@ func (o *office) tellHistory(told map[string]bool, plate string, answer map[stri
 	tell(told, plate, b, "passenger_last_name")
 	for _, e := range answer["events"].([]any) {
 		event := e.(map[string]any)
-		line, err := json.Marshal([]any{event["airport"], event["utc_date_time"], event["flight_info"], event["pnr"], event["stowage_device"]})
-		if err != nil {
-			panic(err)
-		}
-		told[plate+" event "+string(line)] = true
-		tell(told, plate, event, "pnr", "raw_bim_msg")
-		if r, there := event["reflighted_info"].(map[string]any); there {
-			flights, _ := json.Marshal(r["flights"]) // what was read as JSON can be written
-			told[plate+" re-flights "+fmt.Sprint(r["bagtag"])+" "+string(flights)] = true
-		}
+		tellEvent(told, plate, event, event["utc_date_time"])
+	}
+}
+
+// tellEvent notes the facts of an event that happened at a time, in UTC without milliseconds.
+func tellEvent(told map[string]bool, plate string, event map[string]any, happened any) {
+	line, _ := json.Marshal([]any{event["airport"], happened, event["flight_info"], event["pnr"], event["stowage_device"]}) // what was read as JSON can be written
+	told[plate+" event "+string(line)] = true
+	tell(told, plate, event, "pnr", "raw_bim_msg")
+	if r, there := event["reflighted_info"].(map[string]any); there {
+		flights, _ := json.Marshal(r["flights"])
+		told[plate+" re-flights "+fmt.Sprint(r["bagtag"])+" "+string(flights)] = true
 	}
 }
 
 func (o *office) tellBags(told map[string]bool, answer map[string]any) {
-	bags, _ := answer["bags"].([]any)
-	for _, b := range bags {
-		bag := b.(map[string]any)
+	for _, bag := range bagsIn(answer) {
 		plate := fmt.Sprint(bag["bagtag"])
 		told[plate+" listed"] = true
 		tell(told, plate, bag, "passenger_last_name", "rushtag")
