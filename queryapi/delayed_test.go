@@ -95,9 +95,8 @@ func newDesk(t *testing.T) *desk {
 	server := httptest.NewServer(d.simulator)
 	t.Cleanup(server.Close)
 	const limit = 700 * time.Millisecond
-	client := wtr.NewClient(server.URL, limit, time.Now)
-	d.client = client
-	d.Site = d.operation(client)
+	d.client = wtr.NewClient(server.URL, limit, time.Now)
+	d.Site = d.operation(d.client)
 	return d
 }
 
@@ -140,10 +139,6 @@ func (d *desk) send(key, document string, header ...string) string {
 }
 
 func (d *desk) record(key, document string, header ...string) *httptest.ResponseRecorder {
-	return d.recordBy(d.Site, key, document, header...)
-}
-
-func (*desk) recordBy(s *web.Site, key, document string, header ...string) *httptest.ResponseRecorder {
 	text, _ := json.Marshal(map[string]string{"Request": document})
 	r := httptest.NewRequest("POST", delayedPath, strings.NewReader(string(text)))
 	r.Header.Set("api_key", key)
@@ -153,7 +148,7 @@ func (*desk) recordBy(s *web.Site, key, document string, header ...string) *http
 		}
 	}
 	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
+	d.ServeHTTP(w, r)
 	return w
 }
 
@@ -411,13 +406,14 @@ func TestWhatWasRefusedMayBeTriedAgain(t *testing.T) {
 
 func TestWhatWasNotSentMayBeSentAgain(t *testing.T) {
 	d := newDesk(t)
+	d.Site = d.operation(unreachableDownstream{})
 	for range 2 {
-		operation := d.operation(unreachableDownstream{})
-		w := d.recordBy(operation, "demo", request())
+		w := d.record("demo", request())
 		if got := fmt.Sprint(w.Code, " ", w.Body); got != refusal(fault.Unavailable) || w.Header().Get("Retry-After") == "" {
 			t.Errorf("%s, Retry-After %q", got, w.Header().Get("Retry-After"))
 		}
 	}
+	d.Site = d.operation(d.client)
 	if got := d.send("demo", request()); got != created {
 		t.Errorf("%s, want %s", got, created)
 	}
@@ -445,15 +441,15 @@ func (h heldDownstream) Create(ctx context.Context, document string) (wtr.Reply,
 func TestOfTwoEqualRequestsAtOnceOneIsSentOn(t *testing.T) {
 	d := newDesk(t)
 	slow := heldDownstream{d.client, make(chan struct{}, 2), make(chan struct{})}
-	operation := d.operation(slow)
+	d.Site = d.operation(slow)
 	first := make(chan string)
-	go func() { first <- fmt.Sprint(d.recordBy(operation, "demo", request()).Body) }()
+	go func() { first <- fmt.Sprint(d.record("demo", request()).Body) }()
 	<-slow.asked
-	if got := d.recordBy(operation, "demo", request()); got.Code != 503 || !strings.Contains(got.Body.String(), "not known") {
+	if got := d.record("demo", request()); got.Code != 503 || !strings.Contains(got.Body.String(), "not known") {
 		t.Errorf("while the first is under way: %d %s", got.Code, got.Body)
 	}
 	second := make(chan string)
-	go func() { second <- fmt.Sprint(d.recordBy(operation, "demo", request()).Body) }()
+	go func() { second <- fmt.Sprint(d.record("demo", request()).Body) }()
 	close(slow.let)
 	if got := <-first; "200 "+got != created {
 		t.Errorf("the first: %s", got)

@@ -1,8 +1,6 @@
 package apikey_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"bagtrail/enricher/airline"
@@ -15,11 +13,7 @@ func TestAKeyCoversAnAirlineByEitherOfItsCodes(t *testing.T) {
   - {name: icao, digest: "sha256:2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b", airlines: [SWR]}
   - {name: iata, digest: "sha256:2c70e12b7a0646f92279f427c7b38e7334d8e5389cff167a1dc30e73f826b683", airlines: [LX, WK]}
 `
-	path := filepath.Join(t.TempDir(), "keys.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	store, err := apikey.Open(path, airline.New())
+	store, err := apikey.Open(file(t, text), airline.New())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -196,14 +196,10 @@ func TestTheDevelopmentKeyHasEveryRight(t *testing.T) {
 }
 
 func TestAFileThatCannotBeUsedIsNotOpened(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "keys.yaml")
-	if _, err := apikey.Open(path, nil); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := apikey.Open(filepath.Join(t.TempDir(), "keys.yaml"), nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
-	if err := os.WriteFile(path, []byte("keys: 1"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := apikey.Open(path, nil); err == nil || !strings.Contains(err.Error(), "line 1: keys: not a list") {
+	if _, err := apikey.Open(file(t, "keys: 1"), nil); err == nil || !strings.Contains(err.Error(), "line 1: keys: not a list") {
 		t.Errorf("bad file: %v", err)
 	}
 }
