@@ -113,45 +113,26 @@ func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag
 }
 
 // pageOf returns the bags of a page, and the cursor of the next page, or "" if it is the last. The
-// plates of the bags ascend.
+// plates of the bags ascend. The position of a bag is its plate, and its number among the bags of
+// that plate, from 1.
 func pageOf[T any](all []T, plate func(*T) bag.Plate, part page) (shown []T, next string) {
-	var at bagPosition
+	text, number, _ := strings.Cut(part.position, " ")
+	begin := bag.Plate(text)
+	beginOf, _ := strconv.Atoi(number) // as written below
+	last, lastOf := bag.Plate(""), 0
 	for i := range all {
-		before := at
-		if at = before.next(plate(&all[i])); !at.after(part.position) {
-			continue
-		}
 		if len(shown) == part.limit {
-			return shown, part.next(before.String())
+			return shown, part.next(fmt.Sprint(last, " ", lastOf))
 		}
-		shown = append(shown, all[i])
+		p := plate(&all[i])
+		if lastOf++; p != last {
+			last, lastOf = p, 1
+		}
+		if p > begin || p == begin && lastOf > beginOf {
+			shown = append(shown, all[i])
+		}
 	}
 	return shown, ""
-}
-
-// bagPosition is the position of a bag in a list: its plate, and its number among the bags of that
-// plate, from 1.
-type bagPosition struct {
-	plate bag.Plate
-	of    int
-}
-
-// next returns the position of the next bag, which has that plate.
-func (p bagPosition) next(plate bag.Plate) bagPosition {
-	if plate != p.plate {
-		return bagPosition{plate, 1}
-	}
-	return bagPosition{plate, p.of + 1}
-}
-
-// String returns the position as after reads it.
-func (p bagPosition) String() string { return string(p.plate) + " " + strconv.Itoa(p.of) }
-
-// after reports whether the bag comes after a position.
-func (p bagPosition) after(position string) bool {
-	plate, of, _ := strings.Cut(position, " ")
-	n, _ := strconv.Atoi(of) // as String wrote it
-	return string(p.plate) > plate || string(p.plate) == plate && p.of > n
 }
 
 // visible returns the number of wanted bags, and those of them that the viewer sees and whose view
