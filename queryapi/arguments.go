@@ -22,6 +22,8 @@ type arguments struct {
 	errors web.RequestErrors
 	body   bool // the arguments are members of a body
 	broken bool // the body is no JSON object
+
+	forbidden bool // the key does not cover what is asked for
 }
 
 // argument is one value. Either parameter is the name of its parameter, or pointer is its JSON
@@ -285,13 +287,13 @@ func (a *arguments) failMissing(name, expected string) {
 	a.fail(g, fault.Missing, expected)
 }
 
-// refusal returns the answer to a request that has faults or whose key lacks the right. It returns
-// false if there is nothing to refuse.
+// refusal returns the answer to a request that has faults, or whose key lacks the right or does not
+// cover what is asked for. It returns false if there is nothing to refuse.
 func (a *arguments) refusal(c *web.Call) (web.Answer, bool) {
 	switch {
 	case len(a.errors) > 0:
 		return c.Invalid(a.errors), true
-	case !c.MayUse():
+	case a.forbidden || !c.MayUse():
 		return c.NotAuthorised(), true
 	}
 	return web.Answer{}, false

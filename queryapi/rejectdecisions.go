@@ -28,15 +28,13 @@ func (d Rejects) resubmitOne(ctx context.Context, c *web.Call) web.Answer {
 	if text := a.text("text", func(s string) bool { return s != "" }, "a message"); len(a.all("text")) > 0 {
 		mended = &text
 	}
-	r, refusal, ok := d.one(ctx, c, a)
-	if !ok {
-		return refusal
-	}
-	outcome, err := d.resubmit(ctx, c.Key, &r, resubmission{Key: c.Key.Name, Text: mended})
-	if err != nil {
-		return d.failed(c, err)
-	}
-	return d.decided(ctx, c, r.ID, &outcome)
+	return d.one(ctx, c, a, func(r *rejectstore.Reject) web.Answer {
+		outcome, err := d.resubmit(ctx, c.Key, r, resubmission{Key: c.Key.Name, Text: mended})
+		if err != nil {
+			return d.failed(c, err)
+		}
+		return d.decided(ctx, c, r.ID, &outcome)
+	})
 }
 
 // maxReason is the length of the longest reason, in characters.
@@ -48,14 +46,12 @@ func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
 	a.allowOnly("reason")
 	reason := a.text("reason", isReason, reasonForm)
 	a.failMissing("reason", "why it is dismissed")
-	r, refusal, ok := d.one(ctx, c, a)
-	if !ok {
-		return refusal
-	}
-	if err := d.dismiss(ctx, &r, c.Key.Name, reason); err != nil {
-		return d.failed(c, err)
-	}
-	return d.decided(ctx, c, r.ID, nil)
+	return d.one(ctx, c, a, func(r *rejectstore.Reject) web.Answer {
+		if err := d.dismiss(ctx, r, c.Key.Name, reason); err != nil {
+			return d.failed(c, err)
+		}
+		return d.decided(ctx, c, r.ID, nil)
+	})
 }
 
 // reasonForm says what isReason accepts.

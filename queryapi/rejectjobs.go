@@ -27,14 +27,6 @@ const (
 	maxOwnJobs  = 10       // running jobs of one key
 )
 
-func (d Rejects) resubmitMany(ctx context.Context, c *web.Call) web.Answer {
-	return d.begin(ctx, c, "resubmit")
-}
-
-func (d Rejects) dismissMany(ctx context.Context, c *web.Call) web.Answer {
-	return d.begin(ctx, c, "dismiss")
-}
-
 // question says what a job must do.
 type question struct {
 	wanted
@@ -88,9 +80,6 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	q := readQuestion(a, c.Key, action)
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
-	}
-	if q.forbidden {
-		return c.NotAuthorised()
 	}
 	job := rejectstore.Job{
 		ID: d.NewID(), Action: action, Key: c.Key.Name, DryRun: q.dryRun, Question: string(c.Body), Total: int64(len(q.ids)),

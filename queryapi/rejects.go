@@ -44,14 +44,17 @@ type Acceptor interface {
 
 // Operations returns the operations on /v1/rejects.
 func (d Rejects) Operations() []web.Operation {
+	begin := func(action string) func(context.Context, *web.Call) web.Answer {
+		return func(ctx context.Context, c *web.Call) web.Answer { return d.begin(ctx, c, action) }
+	}
 	return []web.Operation{
 		{Operation: operation.ByID("listRejects"), Limit: queryLimit, Serve: d.list},
 		{Operation: operation.ByID("summarizeRejects"), Limit: queryLimit, Serve: d.summarize},
 		{Operation: operation.ByID("getReject"), Limit: queryLimit, Serve: d.get},
 		{Operation: operation.ByID("resubmitReject"), Limit: queryLimit, Serve: d.resubmitOne},
 		{Operation: operation.ByID("dismissReject"), Limit: queryLimit, Serve: d.dismissOne},
-		{Operation: operation.ByID("resubmitRejects"), Limit: queryLimit, MaxBody: maxQuestion, Serve: d.resubmitMany},
-		{Operation: operation.ByID("dismissRejects"), Limit: queryLimit, MaxBody: maxQuestion, Serve: d.dismissMany},
+		{Operation: operation.ByID("resubmitRejects"), Limit: queryLimit, MaxBody: maxQuestion, Serve: begin("resubmit")},
+		{Operation: operation.ByID("dismissRejects"), Limit: queryLimit, MaxBody: maxQuestion, Serve: begin("dismiss")},
 		{Operation: operation.ByID("getRejectJob"), Limit: queryLimit, Serve: d.getJob},
 	}
 }
@@ -62,7 +65,6 @@ type wanted struct {
 	key, value, text argument // the other filters, which need the content of each reject
 	looks            bool     // one of these is set
 	question         []string
-	forbidden        bool // the key does not cover the airport
 }
 
 // filterNames are the names of the filters of rejects.
@@ -93,7 +95,7 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 		}
 	}
 	airport := a.text("airport", func(s string) bool { return s == "" || parser.IsThreeCapitals(s) }, airportForm+", or nothing for none that is known")
-	w.Places, w.forbidden = places(key, airport, len(a.all("airport")) > 0)
+	w.Places, a.forbidden = places(key, airport, len(a.all("airport")) > 0)
 	for _, name := range filterNames {
 		for _, g := range a.all(name) { // repeated ones are faults already
 			w.question = append(w.question, name+"="+g.value)
@@ -151,9 +153,6 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	after := rejectstore.ParsePosition(part.position)
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
-	}
-	if w.forbidden {
-		return c.NotAuthorised()
 	}
 	dst := append(c.Buffer, `{"rejects":[`...)
 	last, more, err := d.find(ctx, c.Key, &w, after, part.limit, func(r *rejectstore.Reject) error {
@@ -262,9 +261,6 @@ func (d Rejects) summarize(ctx context.Context, c *web.Call) web.Answer {
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
 	}
-	if w.forbidden {
-		return c.NotAuthorised()
-	}
 	sum, err := d.Store.Summarize(ctx, w.Filter)
 	if err != nil {
 		return c.Unavailable(err)
@@ -289,31 +285,28 @@ func (d Rejects) summarize(ctx context.Context, c *web.Call) web.Answer {
 	return c.OK(append(dst, '}'))
 }
 
-// one returns the reject of a call. It returns false, and the refusal, if there is none that the key
-// covers.
-func (d Rejects) one(ctx context.Context, c *web.Call, a *arguments) (r rejectstore.Reject, refusal web.Answer, ok bool) {
+// one answers with the reject of a call, or refuses if there is none that the key covers.
+func (d Rejects) one(ctx context.Context, c *web.Call, a *arguments, answer func(*rejectstore.Reject) web.Answer) web.Answer {
 	if refusal, refused := a.refusal(c); refused {
-		return r, refusal, false
+		return refusal
 	}
 	found, err := d.readOne(ctx, c.Values[0])
 	switch {
 	case err != nil:
-		return r, c.Unavailable(err), false
+		return c.Unavailable(err)
 	case len(found) == 0 || !inScope(c.Key, &found[0]):
-		return r, c.Problem(fault.NotFoundV1, "No reject in the scope of the key has this id"), false
+		return c.Problem(fault.NotFoundV1, "No reject in the scope of the key has this id")
 	}
-	return found[0], web.Answer{}, true
+	return answer(&found[0])
 }
 
 // get answers GET /v1/rejects/{id}.
 func (d Rejects) get(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c, "id")
 	a.allowOnly("id")
-	r, refusal, ok := d.one(ctx, c, a)
-	if !ok {
-		return refusal
-	}
-	return c.OK(append(appendReject(c.Buffer, &r, true), '}'))
+	return d.one(ctx, c, a, func(r *rejectstore.Reject) web.Answer {
+		return c.OK(append(appendReject(c.Buffer, r, true), '}'))
+	})
 }
 
 // appendReject appends a reject as a JSON object without its closing brace, full with its text.

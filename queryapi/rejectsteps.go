@@ -86,7 +86,7 @@ func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
 		a.readObject([]byte(job.Question), "dry_run")
 		step.key, step.asks = key, readQuestion(a, key, job.Action)
 		step.asks.endAtStart(job)
-		if key.MayUse(operation.Rejects) && !step.asks.forbidden && len(a.errors) == 0 {
+		if key.MayUse(operation.Rejects) && !a.forbidden && len(a.errors) == 0 {
 			return step, true
 		}
 	}
