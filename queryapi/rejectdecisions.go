@@ -47,7 +47,7 @@ func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
 	reason := a.text("reason", isReason, reasonForm)
 	a.failMissing("reason", "why it is dismissed")
 	return d.one(ctx, c, a, func(r *rejectstore.Reject) web.Answer {
-		if err := d.dismiss(ctx, r, c.Key.Name, reason); err != nil {
+		if err := d.conclude(ctx, r, rejectstore.Dismissed, dismissal(d.Acceptor.Now(), c.Key.Name, "", reason)); err != nil {
 			return d.failed(c, err)
 		}
 		return d.decided(ctx, c, r.ID, nil)
@@ -154,11 +154,7 @@ func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.R
 	}
 	outcome := d.judge(key, r, &s)
 	if outcome.Verdict == ingestor.Rejected {
-		state, claim, err := d.Store.Decide(ctx, r.ID, "", rejectstore.Open, s.step(&outcome))
-		if err == nil && (state != rejectstore.Open || claim != "") {
-			err = d.yield(ctx, r, state, claim)
-		}
-		return outcome, err
+		return outcome, d.conclude(ctx, r, rejectstore.Open, s.step(&outcome))
 	}
 	if outcome.Verdict != ingestor.Accepted {
 		return outcome, nil
@@ -230,12 +226,16 @@ func (d Rejects) finish(ctx context.Context, r *rejectstore.Reject, claim string
 	return outcome, err
 }
 
-// dismiss dismisses a reject. The error is a conflictError if it is not open.
-func (d Rejects) dismiss(ctx context.Context, r *rejectstore.Reject, key, reason string) error {
-	step := rejectstore.Step{At: d.Acceptor.Now().UTC().Truncate(time.Millisecond), Action: "dismiss", Key: key, Reason: reason}
-	state, claim, err := d.Store.Decide(ctx, r.ID, "", rejectstore.Dismissed, step)
+// conclude decides on a reject. The error is a conflictError if it is not open.
+func (d Rejects) conclude(ctx context.Context, r *rejectstore.Reject, next rejectstore.State, step rejectstore.Step) error {
+	state, claim, err := d.Store.Decide(ctx, r.ID, "", next, step)
 	if err == nil && (state != rejectstore.Open || claim != "") {
 		err = d.yield(ctx, r, state, claim)
 	}
 	return err
+}
+
+// dismissal returns what the history says of a dismissal. job is "" without one.
+func dismissal(at time.Time, key, job, reason string) rejectstore.Step {
+	return rejectstore.Step{At: at.UTC().Truncate(time.Millisecond), Action: "dismiss", Key: key, Job: job, Reason: reason}
 }

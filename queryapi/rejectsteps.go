@@ -176,7 +176,7 @@ func (s *jobStep) decide(ctx context.Context, rejects []rejectstore.Reject) erro
 	if s.job.Action == "resubmit" {
 		return s.resubmitAll(ctx, rejects)
 	}
-	at := s.Acceptor.Now().UTC().Truncate(time.Millisecond)
+	step := dismissal(s.Acceptor.Now(), s.job.Key, s.job.ID, s.asks.reason)
 	for i := range rejects {
 		r := &rejects[i]
 		switch {
@@ -185,9 +185,7 @@ func (s *jobStep) decide(ctx context.Context, rejects []rejectstore.Reject) erro
 		case s.job.DryRun:
 			s.Dismissed++
 		default:
-			s.Decisions = append(s.Decisions, rejectstore.Decision{ID: r.ID, Next: rejectstore.Dismissed, Count: "dismissed", Step: rejectstore.Step{
-				At: at, Action: "dismiss", Key: s.job.Key, Job: s.job.ID, Reason: s.asks.reason,
-			}})
+			s.Decisions = append(s.Decisions, rejectstore.Decision{ID: r.ID, Next: rejectstore.Dismissed, Step: step, Count: "dismissed"})
 		}
 	}
 	return nil
