@@ -5,12 +5,12 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"time"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
+	"bagtrail/internal/bag"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/pause"
 	"bagtrail/internal/rejectstore"
@@ -233,7 +233,7 @@ func (s *jobStep) attempt(r *rejectstore.Reject, claim string, at time.Time) att
 // the decisions.
 func (s *jobStep) resubmitAll(ctx context.Context, rejects []rejectstore.Reject) error {
 	at := s.Acceptor.Now().UTC().Truncate(time.Millisecond)
-	named := map[string]bool{}
+	noted := map[any]bool{}
 	var attempts []attempt
 	for i := range rejects {
 		r := &rejects[i]
@@ -242,11 +242,11 @@ func (s *jobStep) resubmitAll(ctx context.Context, rejects []rejectstore.Reject)
 			continue
 		}
 		a := s.attempt(r, r.Claim, at)
-		if a.outcome.Verdict == ingestor.Accepted && a.claim == "" && a.noteNames(named) {
+		if a.outcome.Verdict == ingestor.Accepted && a.claim == "" && a.meets(noted) {
 			at = at.Add(time.Millisecond)
-			clear(named)
+			clear(noted)
 			a = s.attempt(r, "", at)
-			a.noteNames(named)
+			a.meets(noted)
 		}
 		switch {
 		case s.job.DryRun || a.outcome.Verdict == ingestor.Unauthorised:
@@ -260,30 +260,28 @@ func (s *jobStep) resubmitAll(ctx context.Context, rejects []rejectstore.Reject)
 	return s.file(ctx, attempts)
 }
 
-// noteNames adds the names in the message to named, and reports whether the message must get
-// another received time than the messages before: because one of them has the same text, or is
-// about the same bag or container. Messages about one bag must be received at different times, in
-// their order. A positioning is about all bags in its container, so it must not have the received
-// time of a message that puts a bag in there. Two messages that put different bags in may have one
-// received time.
-func (a *attempt) noteNames(named map[string]bool) (met bool) {
-	note := func(name string) {
-		met = met || named[name]
-		named[name] = true
-	}
+// inside is a container that bags are put into; it is noted beside the container itself.
+type inside bag.Container
+
+// meets notes the text of the message, its bags and its containers. It reports whether the message
+// must get another received time than the messages before: because one of them has the same text,
+// or is about the same bag or container. Messages about one bag must be received at different
+// times, in their order. A positioning is about all bags in its container, so it must not have the
+// received time of a message that puts a bag in there. Two messages that put different bags in may
+// have one received time.
+func (a *attempt) meets(noted map[any]bool) (met bool) {
+	note := func(name any) { met, noted[name] = met || noted[name], true }
 	f := &a.outcome.Filing
-	note("text " + f.Raw)
+	note(f.Raw)
 	for _, e := range f.Entries {
-		note(string(e.Plate))
-		for _, container := range e.Stowage {
-			name := fmt.Sprint(container)
-			met, named["in "+name] = met || named["container "+name], true
+		note(e.Plate)
+		for _, c := range e.Stowage {
+			met, noted[inside(c)] = met || noted[c], true
 		}
 	}
-	for _, container := range f.Stowage {
-		name := fmt.Sprint(container)
-		note("container " + name)
-		met = met || named["in "+name]
+	for _, c := range f.Stowage {
+		note(c)
+		met = met || noted[inside(c)]
 	}
 	return met
 }
