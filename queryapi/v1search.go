@@ -25,18 +25,6 @@ type search struct {
 	flight   bag.Flight // its day is that of the question
 }
 
-// searches lists the arguments that select bags, each with the arguments that it needs in addition.
-var searches = []struct {
-	by   string
-	with []string
-}{
-	{"plate", nil},
-	{"pnr", []string{"date"}},
-	{"last_name", []string{"airline", "flight", "date"}},
-	{"last_name", []string{"airport", "date"}},
-	{"plate_end", []string{"airport", "date"}},
-}
-
 // search reads the arguments of a search. Arguments that do not go together are faults.
 func (a *arguments) search(airports *airport.Library) (s search) {
 	a.allowOnly("plate", "pnr", "last_name", "plate_end", "airline", "flight", "airport", "date", "fields", "limit", "cursor")
@@ -46,22 +34,26 @@ func (a *arguments) search(airports *airport.Library) (s search) {
 	s.plateEnd = a.text("plate_end", func(s string) bool { return len(s) == 6 && strings.Trim(s, "0123456789") == "" }, "the last 6 digits")
 	s.airport = a.knownAirport("airport", airports)
 	s.flight = a.flight()
-	for _, kind := range searches {
-		named := kind.by == "last_name" && kind.with[0] == "airline" && !a.sent("airline") && !a.sent("flight") // the next one is meant
-		if !a.sent(kind.by) || named {
-			continue
-		}
-		s.by = kind.by
-		a.goTogether(kind.by, kind.with)
-		return s
+	switch {
+	case a.sent("plate"):
+		s.by = a.goTogether("plate")
+	case a.sent("pnr"):
+		s.by = a.goTogether("pnr", "date")
+	case a.sent("last_name") && (a.sent("airline") || a.sent("flight")):
+		s.by = a.goTogether("last_name", "airline", "flight", "date")
+	case a.sent("last_name"):
+		s.by = a.goTogether("last_name", "airport", "date")
+	case a.sent("plate_end"):
+		s.by = a.goTogether("plate_end", "airport", "date")
+	default:
+		a.failMissing("plate", "plate, or pnr and date, or last_name with airline, flight and date or with airport and date, or plate_end, airport and date")
 	}
-	a.failMissing("plate", "plate, or pnr and date, or last_name with airline, flight and date or with airport and date, or plate_end, airport and date")
 	return s
 }
 
 // goTogether adds a fault for each argument that the search needs and that is missing, and for each
-// that does not go with by.
-func (a *arguments) goTogether(by string, with []string) {
+// that does not go with by. It returns by.
+func (a *arguments) goTogether(by string, with ...string) string {
 	for _, name := range []string{"plate", "pnr", "last_name", "plate_end", "airline", "flight", "airport", "date"} {
 		given := a.all(name)
 		switch {
@@ -74,6 +66,7 @@ func (a *arguments) goTogether(by string, with []string) {
 			}
 		}
 	}
+	return by
 }
 
 // filter returns the filter of changes that selects every bag that the search finds.
