@@ -177,6 +177,8 @@ func (a *arguments) text(name string, valid func(string) bool, expected string) 
 	return g.value
 }
 
+func isNotEmpty(s string) bool { return s != "" }
+
 // choice returns the value of an argument, or values[0] if it was not sent. A value that is not in
 // values is a fault, and is returned as it was sent.
 func (a *arguments) choice(name string, values ...string) string {

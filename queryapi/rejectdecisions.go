@@ -25,7 +25,7 @@ func (d Rejects) resubmitOne(ctx context.Context, c *web.Call) web.Answer {
 	a := bodyArguments(c)
 	a.allowOnly("text")
 	var mended *string
-	if text := a.text("text", func(s string) bool { return s != "" }, "a message"); len(a.all("text")) > 0 {
+	if text := a.text("text", isNotEmpty, "a message"); len(a.all("text")) > 0 {
 		mended = &text
 	}
 	return d.one(ctx, c, a, func(r *rejectstore.Reject) web.Answer {

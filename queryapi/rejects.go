@@ -62,9 +62,11 @@ func (d Rejects) Operations() []web.Operation {
 // wanted says which rejects a caller wants to see.
 type wanted struct {
 	rejectstore.Filter
-	key, value, text argument // the other filters, which need the content of each reject
-	looks            bool     // one of these is set
-	question         []string
+	key, text string // of the other filters, which need the content of each reject; "" is any
+	value     argument
+	byValue   bool // value is one too
+	looks     bool // one of these is set
+	question  []string
 }
 
 // filterNames are the names of the filters of rejects.
@@ -83,17 +85,10 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 		Door:  a.text("door", isName, "the name of a door"),
 		Since: a.instant("since"), Until: a.instant("until"),
 	}}
-	for _, other := range []struct {
-		name string
-		into *argument
-	}{{"key", &w.key}, {"value", &w.value}, {"q", &w.text}} { // a map would list the faults in random order
-		if g, there := a.one(other.name); there {
-			*other.into, w.looks = g, true
-			if g.value == "" && other.name != "value" {
-				a.fail(g, fault.Malformed, "a text")
-			}
-		}
-	}
+	w.key = a.text("key", isNotEmpty, "a text")
+	w.value, w.byValue = a.one("value") // which may be empty
+	w.text = a.text("q", isNotEmpty, "a text")
+	w.looks = w.key != "" || w.byValue || w.text != ""
 	airport := a.text("airport", func(s string) bool { return s == "" || parser.IsThreeCapitals(s) }, airportForm+", or nothing for none that is known")
 	w.Places, a.forbidden = places(key, airport, len(a.all("airport")) > 0)
 	for _, name := range filterNames {
@@ -129,8 +124,8 @@ func inScope(key *apikey.Key, r *rejectstore.Reject) bool {
 
 // matches reports whether a reject is one that the other filters want.
 func (w *wanted) matches(r *rejectstore.Reject) bool {
-	return (w.key.name == "" || r.Sender == w.key.value) && (w.value.name == "" || r.Value == w.value.value) &&
-		(w.text.name == "" || strings.Contains(strings.ToUpper(r.Text), strings.ToUpper(w.text.value)))
+	return (w.key == "" || r.Sender == w.key) && (!w.byValue || r.Value == w.value.value) &&
+		(w.text == "" || strings.Contains(strings.ToUpper(r.Text), strings.ToUpper(w.text)))
 }
 
 // maxLooked is how many rejects are read for the other filters in one answer, at most.
@@ -190,7 +185,7 @@ func (d Rejects) find(ctx context.Context, key *apikey.Key, w *wanted, after rej
 		for i, p := range positions {
 			ids[i] = p.ID
 		}
-		for rejects, err := range d.portions(ctx, w.text.name != "", ids) {
+		for rejects, err := range d.portions(ctx, w.text != "", ids) {
 			for i := 0; i < len(rejects) && err == nil; i++ {
 				r := &rejects[i]
 				if found == limit {
