@@ -16,15 +16,6 @@ import (
 // caller who forges a cursor only chooses where the page begins.
 const digestBytes = 6
 
-// positionIn returns the position that a cursor holds. It returns false if the cursor is malformed.
-func positionIn(cursor string) (position string, ok bool) {
-	decoded, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(decoded) < digestBytes {
-		return "", false
-	}
-	return string(decoded[digestBytes:]), true
-}
-
 // page is the part of a list that the caller asks for.
 type page struct {
 	limit    int
@@ -43,11 +34,15 @@ const (
 func (a *arguments) page(question ...string) page {
 	p := page{limit: a.number("limit", usualPage, 1, maxPage), question: strings.Join(question, "\x01")}
 	if g, there := a.one("cursor"); there {
-		position, ok := positionIn(g.value)
-		if len(a.errors) == 0 { // else it is not known what the question is
-			ok = ok && p.next(position) == g.value
+		decoded, err := base64.RawURLEncoding.DecodeString(g.value)
+		ok := err == nil && len(decoded) >= digestBytes
+		if ok {
+			p.position = string(decoded[digestBytes:])
 		}
-		if p.position = position; !ok {
+		if len(a.errors) == 0 { // else it is not known what the question is
+			ok = ok && p.next(p.position) == g.value
+		}
+		if !ok {
 			a.fail(g, fault.BadCursor, "the member next of an answer to the same question")
 		}
 	}
