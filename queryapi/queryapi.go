@@ -94,7 +94,7 @@ func (q Queries) Operations() []web.Operation {
 		},
 		{Operation: operation.ByID("listBagsOfPlate"), Limit: queryLimit, Serve: q.plateV1},
 		{Operation: operation.ByID("findBags"), Limit: queryLimit, Serve: q.bagsV1},
-		{Operation: operation.ByID("searchBags"), Limit: queryLimit, Serve: q.searchV1},
+		{Operation: operation.ByID("searchBags"), Limit: queryLimit, Serve: q.bagsV1},
 		{Operation: operation.ByID("listFlights"), Limit: totalsLimit, Serve: q.flightsV1},
 		{Operation: operation.ByID("getFlight"), Limit: listLimit, Serve: q.flightV1},
 		{Operation: operation.ByID("getAirport"), Limit: queryLimit, Serve: q.airportV1},

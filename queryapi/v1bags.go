@@ -3,6 +3,7 @@ package queryapi
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -50,18 +51,12 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 // maxPlates is how many plates one question may name.
 const maxPlates = 100
 
-// bagsV1 answers GET /v1/bags.
+// bagsV1 answers GET /v1/bags and POST /v1/bags/search.
 func (q Queries) bagsV1(ctx context.Context, c *web.Call) web.Answer {
-	return q.findBags(ctx, c, newArguments(c))
-}
-
-// searchV1 answers POST /v1/bags/search.
-func (q Queries) searchV1(ctx context.Context, c *web.Call) web.Answer {
-	return q.findBags(ctx, c, bodyArguments(c))
-}
-
-// findBags answers with the bags that a search finds.
-func (q Queries) findBags(ctx context.Context, c *web.Call, a *arguments) web.Answer {
+	a := newArguments(c)
+	if c.Request.Method == http.MethodPost {
+		a = bodyArguments(c)
+	}
 	s := a.search(q.Airports)
 	fields := a.choice("fields", "list", "events", "raw")
 	part := a.page("bags", s.by, fmt.Sprint(s.plates), strings.ToUpper(s.pnr), bag.FoldName(s.lastName), s.plateEnd,
