@@ -44,19 +44,13 @@ type Writer struct {
 	MaxEvents  int                     // how many events of a bag are written at most, the newest ones; 0: no limit
 }
 
-// subject is a bag with the asker's view of it.
-type subject struct {
-	trail.Traced
-	seen *bag.Bag
-}
-
 // Append appends a bag. If the asker does not see the bag, it appends nothing and returns false.
 func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	seen := w.Viewer.View(t.Bag)
 	if seen == nil {
 		return dst, false
 	}
-	s := subject{t, seen}
+	t.Bag = seen
 	dst = strictjson.AppendText(append(dst, '{'), "plate", string(seen.Plate))
 	dst = strictjson.AppendBool(dst, "unknown", seen.Unknown)
 	dst = strictjson.AppendBool(dst, "rush", seen.Rush)
@@ -66,7 +60,7 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	dst = append(dst, `,"legs":[`...)
 	for i := range seen.Legs {
 		dst = strictjson.AppendComma(dst)
-		dst = w.appendLeg(dst, s, &seen.Legs[i])
+		dst = w.appendLeg(dst, t, &seen.Legs[i])
 	}
 	dst = append(dst, `],"events":[`...)
 	first := 0
@@ -77,13 +71,13 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	}
 	for i := first; i < len(seen.Events); i++ {
 		dst = strictjson.AppendComma(dst)
-		dst = w.appendEvent(dst, s, &seen.Events[i])
+		dst = w.appendEvent(dst, seen, &seen.Events[i])
 	}
 	dst = append(dst, ']')
 	if first > 0 && w.Fields != List {
 		dst = strictjson.AppendNumber(dst, "events_left_out", first)
 	}
-	originals := w.originals(s)
+	originals := w.originals(seen)
 	if len(originals) > 0 {
 		dst = strictjson.AppendTexts(dst, "originals", originals)
 	}
@@ -95,20 +89,20 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	if len(chain) > 1 {
 		dst = strictjson.AppendTexts(dst, "chain", chain)
 	}
-	return append(AppendTime(dst, "changed", w.changed(s)), '}'), true
+	return append(AppendTime(dst, "changed", w.changed(t)), '}'), true
 }
 
 // changed returns when the newest message that counts for the bag was received: a message of the
 // bag, or a message of its rush bag that set a status. Only messages that the asker sees count.
-func (w *Writer) changed(s subject) (newest time.Time) {
-	for i := range s.seen.Events {
-		newest = later(newest, s.seen.Events[i].Message.Received)
+func (w *Writer) changed(t trail.Traced) (newest time.Time) {
+	for i := range t.Bag.Events {
+		newest = later(newest, t.Bag.Events[i].Message.Received)
 	}
-	if s.LeftBy == nil {
+	if t.LeftBy == nil {
 		return newest
 	}
-	for i := range s.seen.Legs {
-		if _, by := w.cause(s, &s.seen.Legs[i]); by != nil {
+	for i := range t.Bag.Legs {
+		if _, by := w.cause(t, &t.Bag.Legs[i]); by != nil {
 			newest = later(newest, by.Received)
 		}
 	}
@@ -140,7 +134,7 @@ func appendChecked(dst []byte, b *bag.Bag) []byte {
 	})
 }
 
-func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
+func (w *Writer) appendLeg(dst []byte, t trail.Traced, l *bag.Leg) []byte {
 	dst = strictjson.AppendText(append(dst, '{'), "airline", cmp.Or(l.Carrier, l.Airline))
 	dst = strictjson.AppendMember(dst, "flight", l.Number)
 	dst = strictjson.AppendMember(dst, "date", l.Day.String())
@@ -150,7 +144,7 @@ func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
 	dst = strictjson.AppendMember(dst, "seat", l.Seat)
 	if l.Status != bag.NoStatus {
 		dst = strictjson.AppendMember(dst, "status", l.Status.String())
-		dst = w.appendCause(dst, s, l)
+		dst = w.appendCause(dst, t, l)
 	}
 	if reference, known := w.References.Lookup(l.Flight, l.From, l.To); known {
 		dst = AppendTimes(dst, "departure", reference.Departure)
@@ -162,7 +156,7 @@ func (w *Writer) appendLeg(dst []byte, s subject, l *bag.Leg) []byte {
 // appendCause appends the event that set the status of a leg, and its time, if the asker sees that
 // event. If the flight left without the bag, the time is that of its departure, whatever its
 // destination.
-func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg) []byte {
+func (w *Writer) appendCause(dst []byte, t trail.Traced, l *bag.Leg) []byte {
 	if l.Departed {
 		if reference, known := w.References.Lookup(l.Flight, l.From, ""); known {
 			at, _ := reference.Departure.Best()
@@ -170,7 +164,7 @@ func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg) []byte {
 		}
 		return strictjson.AppendMember(dst, "status_event", "departed")
 	}
-	plate, by := w.cause(s, l)
+	plate, by := w.cause(t, l)
 	if by == nil {
 		return dst
 	}
@@ -181,14 +175,14 @@ func (w *Writer) appendCause(dst []byte, s subject, l *bag.Leg) []byte {
 // cause returns the message that set the status of a leg, and the plate of its event: that of the
 // bag itself or of its rush bag. The message is nil if there is none, or if the asker does not see
 // it.
-func (w *Writer) cause(s subject, l *bag.Leg) (bag.Plate, *bag.Message) {
+func (w *Writer) cause(t trail.Traced, l *bag.Leg) (bag.Plate, *bag.Message) {
 	switch {
 	case l.SetBy == nil:
 		return "", nil
-	case hasEvent(s.seen, l.SetBy):
-		return s.seen.Plate, l.SetBy
-	case s.LeftBy != nil:
-		if rush := w.Viewer.View(s.LeftBy); rush != nil && hasEvent(rush, l.SetBy) {
+	case hasEvent(t.Bag, l.SetBy):
+		return t.Bag.Plate, l.SetBy
+	case t.LeftBy != nil:
+		if rush := w.Viewer.View(t.LeftBy); rush != nil && hasEvent(rush, l.SetBy) {
 			return rush.Plate, l.SetBy
 		}
 	}
@@ -200,9 +194,9 @@ func hasEvent(b *bag.Bag, m *bag.Message) bool {
 	return slices.ContainsFunc(b.Events, func(e bag.Event) bool { return e.Message == m })
 }
 
-func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
+func (w *Writer) appendEvent(dst []byte, seen *bag.Bag, e *bag.Event) []byte {
 	m := e.Message
-	dst = strictjson.AppendText(append(dst, '{'), "id", bag.EventID(s.seen.Plate, m))
+	dst = strictjson.AppendText(append(dst, '{'), "id", bag.EventID(seen.Plate, m))
 	dst = strictjson.AppendMember(dst, "code", e.Code)
 	if w.Fields == Brief {
 		dst = strictjson.AppendMember(dst, "airport", m.Airport)
@@ -212,8 +206,8 @@ func (w *Writer) appendEvent(dst []byte, s subject, e *bag.Event) []byte {
 	dst = strictjson.AppendMember(dst, "airport", m.Airport)
 	dst = appendHappened(dst, m, w.Airports)
 	dst = AppendTime(dst, "received", m.Received)
-	dst = strictjson.AppendNumber(dst, "leg", w.legOf(s.seen, m))
-	shown := bagjson.EventContext{Unknown: s.seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m), Reflighted: Reflighted(s.seen, e, w.Viewer)}
+	dst = strictjson.AppendNumber(dst, "leg", w.legOf(seen, m))
+	shown := bagjson.EventContext{Unknown: seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m), Reflighted: Reflighted(seen, e, w.Viewer)}
 	return append(bagjson.AppendEventDetails(dst, e, w.Airports, shown), '}')
 }
 
@@ -249,9 +243,9 @@ func (w *Writer) legOf(b *bag.Bag, m *bag.Message) int {
 }
 
 // originals returns the plates of the originals in the REFLIGHTED events, without duplicates.
-func (w *Writer) originals(s subject) (plates []bag.Plate) {
-	for i := range s.seen.Events {
-		if r := Reflighted(s.seen, &s.seen.Events[i], w.Viewer); r != nil && !slices.Contains(plates, r.Plate) {
+func (w *Writer) originals(seen *bag.Bag) (plates []bag.Plate) {
+	for i := range seen.Events {
+		if r := Reflighted(seen, &seen.Events[i], w.Viewer); r != nil && !slices.Contains(plates, r.Plate) {
 			plates = append(plates, r.Plate)
 		}
 	}

@@ -20,33 +20,28 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 		return strictjson.AppendMember(dst, "pnr", l.Bag.PNR)
 	})
 	dst = append(dst, `,"legs":[`...)
-	found, leg := find(l, seen)
+	t, leg := find(l, seen)
 	if leg == nil {
 		hidden := bag.Leg{Flight: l.Leg.Flight, Carrier: l.Leg.Airline, Living: true, Status: l.Leg.Status, Seat: l.Leg.Seat}
-		return append(w.appendLeg(dst, subject{}, &hidden), ']', '}')
+		return append(w.appendLeg(dst, trail.Traced{}, &hidden), ']', '}')
 	}
-	b, shown := found.Bag, *leg
-	about := subject{Traced: found, seen: b}
-	shown.Seat = l.Leg.Seat
-	if shown.Status != l.Leg.Status { // because of a rush bag, or of a message that came after the list was read
-		shown.Status, shown.SetBy, shown.Departed = l.Leg.Status, nil, false
-	}
-	dst = append(w.appendLeg(dst, about, &shown), ']')
-	last := &b.Events[len(b.Events)-1]
+	dst = append(w.appendLeg(dst, t, leg), ']')
+	last := &t.Bag.Events[len(t.Bag.Events)-1]
 	dst = strictjson.AppendText(append(dst, `,"last_event":{`...), "code", last.Code)
 	dst = strictjson.AppendMember(dst, "airport", last.Message.Airport)
 	dst = strictjson.AppendMember(dst, "read_location", last.Message.Processing.ReadLocation)
 	dst = append(appendHappened(dst, last.Message, w.Airports), '}')
-	if m := loadingMessage(b, &shown); m != nil {
+	if m := loadingMessage(t.Bag, leg); m != nil {
 		dst = strictjson.AppendMember(dst, "stowage_device", m.Device)
 		if m.Compartment != m.Airport {
 			dst = strictjson.AppendMember(dst, "aircraft_compartment", m.Compartment)
 		}
 	}
-	return append(AppendTime(dst, "changed", w.changed(about)), '}')
+	return append(AppendTime(dst, "changed", w.changed(t)), '}')
 }
 
-// find returns the listed bag in seen, and its leg on the flight, or nil if there is none.
+// find returns the listed bag in seen, and its leg on the flight with seat and status of the list, or
+// nil if there is none.
 func find(l *trail.Listed, seen []trail.Traced) (trail.Traced, *bag.Leg) {
 	for _, t := range seen {
 		b := t.Bag
@@ -57,7 +52,12 @@ func find(l *trail.Listed, seen []trail.Traced) (trail.Traced, *bag.Leg) {
 			return leg.Living && leg.Flight == l.Leg.Flight && leg.From == l.Leg.From && leg.To == l.Leg.To
 		})
 		if at >= 0 {
-			return t, &b.Legs[at]
+			leg := b.Legs[at]
+			if leg.Status != l.Leg.Status { // because of a rush bag, or of a message that came after the list was read
+				leg.SetBy, leg.Departed = nil, false
+			}
+			leg.Seat, leg.Status = l.Leg.Seat, l.Leg.Status
+			return t, &leg
 		}
 	}
 	return trail.Traced{}, nil

@@ -7,9 +7,9 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Traced is a bag with its links to bags of other plates. The bag is whole; a Viewer returns the
-// part that the asker sees. Chain, and Reflighted of Bag, hold only bags whose founders (see
-// bag.Viewer.Founding) the asker sees.
+// Traced is a bag with its links to bags of other plates. A Reader returns the bag whole; for the
+// asker, the view that a Viewer returns takes its place. Chain, and Reflighted of Bag, hold only
+// bags whose founders (see bag.Viewer.Founding) the asker sees.
 type Traced struct {
 	Bag   *bag.Bag
 	Chain []bag.Plate // the rush chain from the first original to the last rush bag, with the plate of Bag
