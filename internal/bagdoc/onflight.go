@@ -14,11 +14,7 @@ import (
 func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced) []byte {
 	dst = strictjson.AppendText(append(dst, '{'), "plate", string(l.Bag.Plate))
 	dst = strictjson.AppendBool(dst, "rush", l.Bag.Rush)
-	dst = strictjson.AppendGroup(dst, "passenger", "{}", func(dst []byte) []byte {
-		dst = strictjson.AppendMember(dst, "last_name", l.Bag.Surname)
-		dst = strictjson.AppendMember(dst, "first_name", l.Bag.GivenName)
-		return strictjson.AppendMember(dst, "pnr", l.Bag.PNR)
-	})
+	dst = appendPassenger(dst, l.Bag) // which has only names and PNR
 	dst = append(dst, `,"legs":[`...)
 	t, leg := find(l, seen)
 	if leg == nil {
