@@ -10,17 +10,13 @@ import (
 type codeList struct {
 	Errors          []fault.Entry `json:"errors"`
 	Warnings        []fault.Entry `json:"warnings"`
-	Successes       []successCode `json:"successes"`
-	Events          []eventCode   `json:"events"`
+	Successes       []code        `json:"successes"`
+	Events          []code        `json:"events"`
 	LoadingStatuses []string      `json:"loading_statuses"`
 }
 
-type successCode struct {
-	Code        string `json:"code"`
-	Description string `json:"description"`
-}
-
-type eventCode struct {
+// code is the code of a success or of an event.
+type code struct {
 	Code        string   `json:"code"`
 	Description string   `json:"description"`
 	Sets        []string `json:"sets,omitempty"` // loading statuses that the event sets
@@ -29,7 +25,7 @@ type eventCode struct {
 // codesDocument returns the document of all codes: errors, warnings, successes, events, loading
 // statuses.
 func codesDocument() []byte {
-	list := codeList{Successes: []successCode{{fault.ProcessedCode, fault.ProcessedText}}}
+	list := codeList{Successes: []code{{Code: fault.ProcessedCode, Description: fault.ProcessedText}}}
 	for _, e := range fault.Register() {
 		if isWarning(e) {
 			list.Warnings = append(list.Warnings, e)
@@ -41,11 +37,11 @@ func codesDocument() []byte {
 		list.LoadingStatuses = append(list.LoadingStatuses, s.String())
 	}
 	for _, e := range bag.EventCodes() {
-		code := eventCode{Code: e.Code, Description: e.Description}
+		c := code{Code: e.Code, Description: e.Description}
 		if e.Sets != bag.NoStatus {
-			code.Sets = []string{e.Sets.String()}
+			c.Sets = []string{e.Sets.String()}
 		}
-		list.Events = append(list.Events, code)
+		list.Events = append(list.Events, c)
 	}
 	return strictjson.Encode(list)
 }
