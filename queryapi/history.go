@@ -69,12 +69,9 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	return q.answer(c, query, bags, bag.NewViewer(ctx, sight))
-}
-
-// answer answers with the one bag that matches the query. Whether bags are out of scope is decided
-// by plate and date alone: otherwise the answer would reveal whether a guessed name is right.
-func (q Queries) answer(c *web.Call, query historyQuery, bags []*bag.Bag, viewer *bag.Viewer) web.Answer {
+	viewer := bag.NewViewer(ctx, sight)
+	// Whether bags are out of scope is decided by plate and date alone: otherwise the answer would
+	// reveal whether a guessed name is right.
 	named := func(b *bag.Bag) bool { return b.Names(query.day) }
 	there := filter(bags, named)
 	seen := filter(views(there, viewer), named)

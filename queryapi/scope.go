@@ -18,9 +18,6 @@ func (q Queries) sight(key *apikey.Key) bag.Sight { return key.SightIfLimited(q.
 
 // views returns the viewer's views of bags. It leaves out bags that the viewer does not see at all.
 func views(bags []*bag.Bag, viewer *bag.Viewer) []*bag.Bag {
-	if viewer == nil {
-		return bags
-	}
 	var seen []*bag.Bag
 	for _, b := range bags {
 		if view := viewer.View(b); view != nil {
