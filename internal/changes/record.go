@@ -48,7 +48,7 @@ func ParseRecord(value []byte) (*Record, error) {
 	err := strictjson.Walk(value, func(depth int, m strictjson.Member) {
 		switch depth {
 		case 0: // of the envelope, a CloudEvent
-			if m.Is("time") {
+			if string(m.Name) == `"time"` {
 				faults = append(faults, r.Time.UnmarshalJSON(m.Value))
 			}
 		case 1: // of its data, the only object in the envelope

@@ -29,10 +29,6 @@ type Member struct {
 
 // Is reports whether the member has the name, however it is escaped. Upper and lower case differ.
 func (m Member) Is(name string) bool {
-	plain := m.Name[1 : len(m.Name)-1]
-	if bytes.IndexByte(plain, '\\') < 0 {
-		return string(plain) == name
-	}
 	got, ok := Unquote(m.Name)
 	return ok && got == name
 }
@@ -320,26 +316,21 @@ func (r *reader) digits() bool {
 // Only returns the only member of an object with that name. Other members are ignored. The error is
 // a *Fault: text is not an object, or the member is absent or repeated.
 func Only(text []byte, name string) (Member, error) {
-	var found Member
-	count, repeated := 0, 0
+	var found []Member // two at most
 	err := Object(text, func(m Member) {
-		if m.Is(name) {
-			if count++; count == 1 {
-				found = m
-			} else if count == 2 {
-				repeated = m.At
-			}
+		if len(found) < 2 && m.Is(name) {
+			found = append(found, m)
 		}
 	})
 	switch {
 	case err != nil:
 		return Member{}, err
-	case count == 0:
+	case len(found) == 0:
 		return Member{}, &Fault{bytes.LastIndexByte(text, '}'), "the member " + name}
-	case count > 1:
-		return Member{}, &Fault{repeated, name + " once"}
+	case len(found) == 2:
+		return Member{}, &Fault{found[1].At, name + " once"}
 	}
-	return found, nil
+	return found[0], nil
 }
 
 // StringMember returns the string value of the only member of an object with that name. Other
