@@ -110,23 +110,26 @@ func mark(marks, content string, f diagnosticDoc) string {
 	return string(under)
 }
 
-// text returns the text of the editor. Lines end with CR LF, as in messages.
-func (v *visit) text() (string, *problem) {
-	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxText)
+// form reads the form of the request into PostForm.
+func (v *visit) form() *problem {
 	var tooLong *http.MaxBytesError
 	switch err := v.r.ParseForm(); {
 	case errors.As(err, &tooLong):
-		return "", &problem{Status: http.StatusRequestEntityTooLarge, Title: "The text is too long for the editor"}
+		return &problem{Status: http.StatusRequestEntityTooLarge, Title: "The text is too long"}
 	case err != nil:
-		return "", &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"}
+		return &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"}
 	}
-	return strings.ReplaceAll(strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n"), "\n", "\r\n"), nil
+	return nil
+}
+
+// text returns the text of the editor in the form. Lines end with CR LF, as in messages.
+func (v *visit) text() string {
+	return strings.ReplaceAll(strings.ReplaceAll(v.r.PostForm.Get("text"), "\r\n", "\n"), "\n", "\r\n")
 }
 
 // checkReject checks the text of the editor, and shows its faults.
 func (v *visit) checkReject() (view, *problem) {
-	text, p := v.text()
-	if p != nil {
+	if p := v.form(); p != nil {
 		return view{Data: rejectsPage{Check: check{Problem: p}}}, nil
 	}
 	var answer struct {
@@ -136,6 +139,7 @@ func (v *visit) checkReject() (view, *problem) {
 			Events      []madeEvent     `json:"events"`
 		} `json:"results"`
 	}
+	text := v.text()
 	question := map[string]any{"messages": []any{map[string]any{"text": text}}}
 	if p := v.ask("/v1/messages/validate", question, &answer); p != nil {
 		return view{Data: rejectsPage{Check: check{Problem: p}}}, nil

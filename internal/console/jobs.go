@@ -2,7 +2,6 @@ package console
 
 import (
 	"cmp"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -45,8 +44,9 @@ func (j jobDoc) Effect() int { return j.Accepted + j.Dismissed }
 // bulk starts a job over the rejects that were selected, or over all that match the filters. First
 // it starts a dry run. The page of the dry run has a form that starts the job itself.
 func (v *visit) bulk() (view, *problem) {
-	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
-	_ = v.r.ParseForm() // a form that cannot be parsed selects nothing
+	if p := v.form(); p != nil {
+		return view{Title: "Rejects", Section: "rejects"}, p
+	}
 	form := v.r.PostForm
 	body, list := map[string]any{"dry_run": !form.Has("start")}, parseList(form.Get("back"))
 	switch {

@@ -9,9 +9,6 @@ import (
 	sessions "bagtrail/internal/session"
 )
 
-// maxForm is the largest form that is read, in bytes.
-const maxForm = 64 << 10
-
 func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 	c.render(w, r, "login", "layout", page{
 		view: view{Title: "Log in"}, Now: c.clock(), Path: back(r.URL.Query().Get("next")), Ended: r.URL.Query().Has("ended"),
@@ -20,7 +17,6 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 
 // login exchanges the key of the form for a session, whose cookie goes to the browser.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	next := back(r.PostFormValue("next"))
 	key := http.Header{"Authorization": {"Bearer " + strings.TrimSpace(r.PostFormValue("key"))}, "Cookie": nil}
 	header, p := c.ask(r, key, http.MethodPost, "/v1/session", nil, nil)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -105,7 +104,7 @@ type hour struct {
 const (
 	maxListed  = 50                         // how many rejects a page has
 	maxMessage = 64 << 10                   // bytes; a longer message is never accepted
-	maxText    = 3*maxMessage + 4096        // bytes of the form of the editor, in which a byte may take three
+	maxForm    = 3*maxMessage + 4096        // bytes of a form; in that of the editor a byte may take three
 	dismissed  = "Dismissed in the console" // the reason, if none is given
 )
 
@@ -247,12 +246,11 @@ func (p rejectsPage) Is(name, value string) bool {
 // resubmit submits a reject again: with the text of the form, or as it came.
 func (v *visit) resubmit() (view, *problem) {
 	id, body := v.r.PathValue("id"), map[string]any{}
-	text, p := v.text()
-	if p != nil {
+	if p := v.form(); p != nil {
 		return view{Title: "Rejects", Section: "rejects"}, p
 	}
-	if v.r.PostFormValue("as") != "it came" {
-		body["text"] = text
+	if v.r.PostForm.Get("as") != "it came" {
+		body["text"] = v.text()
 	}
 	var answer struct {
 		Verdict string `json:"verdict"`
@@ -265,8 +263,10 @@ func (v *visit) resubmit() (view, *problem) {
 
 func (v *visit) dismiss() (view, *problem) {
 	id := v.r.PathValue("id")
-	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
-	reason := cmp.Or(strings.TrimSpace(v.r.PostFormValue("reason")), dismissed)
+	if p := v.form(); p != nil {
+		return view{Title: "Rejects", Section: "rejects"}, p
+	}
+	reason := cmp.Or(strings.TrimSpace(v.r.PostForm.Get("reason")), dismissed)
 	if p := v.ask("/v1/rejects/"+url.PathEscape(id)+"/dismiss", map[string]any{"reason": reason}, nil); p != nil {
 		return view{Title: "Rejects", Section: "rejects"}, p
 	}

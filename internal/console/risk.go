@@ -43,7 +43,6 @@ func limitsOf(r *http.Request) limits {
 
 // setLimits sets the cookie with the limits of the form, and redirects back.
 func setLimits(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	l := readLimits(r.PostFormValue("risk"), r.PostFormValue("late"))
 	http.SetCookie(w, &http.Cookie{
 		Name: riskCookie, Value: fmt.Sprintf("%d-%d", l.Risk, l.Late), Path: Path, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 365 * 86400,

@@ -41,8 +41,10 @@ func (v *visit) askSearch() (view, *problem) {
 // search answers a query. The form posts the query, and search posts its questions to /v1, so that
 // no address holds a name.
 func (v *visit) search() (view, *problem) {
-	v.r.Body = http.MaxBytesReader(nil, v.r.Body, maxForm)
-	text, week := v.r.PostFormValue("q"), v.r.PostFormValue("days") == "7"
+	if p := v.form(); p != nil {
+		return view{Title: "Search", Section: "search"}, p
+	}
+	text, week := v.r.PostForm.Get("q"), v.r.PostForm.Get("days") == "7"
 	var data searchPage
 	shown := view{Title: "Search", Section: "search", Query: text}
 	for _, q := range readings(text, v.airports, v.now) {

@@ -79,7 +79,7 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 			})
 		}
 		if p != nil {
-			_, _ = v.text() // reads the form, if serve has not; one that is too long is not kept
+			_ = v.form() // reads the form, if serve has not; one that is too long is not kept
 		}
 		block := "layout"
 		if part {
