@@ -75,11 +75,16 @@ reader('a filter outlives the login, also one that is refused first', async () =
   }
 }, /401|ERR_ABORTED/)
 
-reader('a bag that leaves a flight is struck out at once', async () => {
+reader('a bag that leaves a flight is struck out at once, also one of two with its plate', async () => {
+  const bsm = (change, name, pnr) => send(`BSM\r\n${change}.V/1LZRH\r\n.F/LX800/${day}/JFK/Y\r\n.N/0724800037001\r\n.P/1${name}/ANNA\r\n.L/${pnr}\r\nENDBSM\r\n`)
+  assert.equal(await bsm('', 'KELLER', 'KE8037'), 200)
   const page = await login(flight.replace('500', '800'))
   await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
-  assert.equal(await send(`BSM\r\nDEL\r\n.V/1LZRH\r\n.F/LX800/${day}/JFK/Y\r\n.N/0724800037001\r\n.P/1MUELLER/ANNA\r\n.L/AB8037\r\nENDBSM\r\n`), 200)
-  await page.locator('#b-0724800037.left').waitFor({ timeout: 5000 })
+  await page.locator('#b-0724800037-2').waitFor()
+  for (const [id, name, pnr] of [['b-0724800037-2', 'KELLER', 'KE8037'], ['b-0724800037', 'MUELLER', 'AB8037']]) {
+    assert.equal(await bsm('DEL\r\n', name, pnr), 200)
+    await page.locator(`#${id}.left`).waitFor({ timeout: 5000 })
+  }
 }, /ERR_ABORTED/)
 
 reader('a button that goes away leaves the focus beside it', async () => {

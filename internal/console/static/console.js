@@ -224,7 +224,7 @@
         if (old && date) skew = date - Date.now()
         old = false
         if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
-        apply(text, (tr) => whole || plates.includes(tr.id.slice(2)))
+        apply(text, (tr) => whole || plates.some((p) => (tr.id.slice(2) + '-').startsWith(p + '-'))) // bags of one plate are numbered
         told += plates.length
         if (whole) body.dataset.cursor ||= r.headers.get('Changes-Cursor') || '' // a page that was read without changes may follow them now
         if (!source || source.readyState === 2) { // a proxy refuses the stream while the service is away
