@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"net/url"
 	"slices"
 	"time"
@@ -38,7 +37,8 @@ type eventDay struct {
 // trackedEvent is an event with its plate.
 type trackedEvent struct {
 	eventDoc
-	Plate string // "" for the bag of the page
+	Plate string    // "" for the bag of the page
+	at    time.Time // by which the events of several bags are ordered
 }
 
 // chainLink is a plate of a rush chain.
@@ -209,7 +209,8 @@ func missed(bags []bagDoc) (legs []legDoc) {
 // dayAndOffset is the layout of the day and offset that the events under one heading share.
 const dayAndOffset = "2006-01-02 -07:00"
 
-// days arranges the events of bags by airport, day and offset from UTC, the latest first.
+// days arranges the events of bags by airport, day and offset from UTC, the latest first. Those of one
+// bag stay in the order of /v1, in which a read time without seconds stands at the end of its minute.
 func days(bags []bagDoc, own string) (runs []eventDay) {
 	var all []trackedEvent
 	for _, b := range bags {
@@ -217,14 +218,16 @@ func days(bags []bagDoc, own string) (runs []eventDay) {
 		if plate == own {
 			plate = ""
 		}
+		var at time.Time
 		for _, e := range b.Events {
-			all = append(all, trackedEvent{e, plate})
+			if e.Happened.After(at) {
+				at = e.Happened
+			}
+			all = append(all, trackedEvent{e, plate, at})
 		}
 	}
 	slices.Reverse(all) // if two events have equal times, the later one of its bag comes first
-	slices.SortStableFunc(all, func(a, b trackedEvent) int {
-		return cmp.Or(b.Happened.Compare(a.Happened), b.Received.Compare(a.Received))
-	})
+	slices.SortStableFunc(all, func(a, b trackedEvent) int { return b.at.Compare(a.at) })
 	for _, e := range all {
 		last := len(runs) - 1
 		if last < 0 || runs[last].Airport != e.Airport || runs[last].Day.Format(dayAndOffset) != e.Local.Format(dayAndOffset) {
