@@ -17,6 +17,7 @@ import (
 	"hash/fnv"
 	"html/template"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -126,11 +127,14 @@ func file(media string, text []byte, version string) http.Handler {
 	})
 }
 
+// refusesGzip matches an Accept-Encoding that refuses gzip (RFC 9110, 12.5.3).
+var refusesGzip = regexp.MustCompile(`(?i)gzip\s*;\s*q=0(\.0*)?\s*(,|$)`)
+
 // write writes a body, compressed if the caller accepts gzip.
 func write(w http.ResponseWriter, r *http.Request, status int, body []byte) {
 	h := w.Header()
 	h.Set("Vary", "Accept-Encoding")
-	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if accepted := r.Header.Get("Accept-Encoding"); !strings.Contains(accepted, "gzip") || refusesGzip.MatchString(accepted) {
 		w.WriteHeader(status)
 		_, _ = w.Write(body) // an error means that the caller has hung up
 		return

@@ -389,6 +389,14 @@ func TestTheLastEventOfTheBagIsTheLatest(t *testing.T) {
 	}
 }
 
+func TestOnlyACallerWhoAcceptsItGetsGzip(t *testing.T) {
+	for accepted, want := range map[string]string{"": "", "gzip": "gzip", "br, gzip;q=0.5": "gzip", "gzip; q=0": "", "gzip;q=0.000, br": ""} {
+		if got := get(newConsole(newV1(nil)), "/console/login", "Accept-Encoding", accepted).Header().Get("Content-Encoding"); got != want {
+			t.Errorf("%q: %q, want %q", accepted, got, want)
+		}
+	}
+}
+
 func TestCodesOfMessagesAreTranslated(t *testing.T) {
 	for code, want := range map[string]string{"B": "boarded", "C": "checked in", "N": "not checked in", "S": "standby", "X": "X"} {
 		c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
