@@ -143,7 +143,7 @@ func TestAFlightWithoutBagsSaysSo(t *testing.T) {
 }
 
 // unzipped returns the body of a compressed answer.
-func unzipped(t testing.TB, body []byte) string {
+func unzipped(t *testing.T, body []byte) string {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(body))
 	if err != nil {
@@ -156,18 +156,12 @@ func unzipped(t testing.TB, body []byte) string {
 	return string(text)
 }
 
-func TestAFlightOf800BagsIsSmallAndQuick(t *testing.T) {
+func TestAFlightOf800BagsIsSmall(t *testing.T) {
 	c := newConsole(newV1(object{"GET " + flightPath: flightOf(800)}))
-	fastest := time.Hour
-	size := 0
-	for range 5 {
-		began := time.Now()
-		w := get(c, flightPage, "Accept-Encoding", "gzip")
-		fastest = min(fastest, time.Since(began))
-		size = w.Body.Len()
-		if text := unzipped(t, w.Body.Bytes()); strings.Count(text, "<tr id=") != 800 {
-			t.Fatal("not all bags are shown")
-		}
+	w := get(c, flightPage, "Accept-Encoding", "gzip")
+	size := w.Body.Len()
+	if text := unzipped(t, w.Body.Bytes()); strings.Count(text, "<tr id=") != 800 {
+		t.Error("not all bags are shown")
 	}
 	for _, file := range []string{"console.css", "console.js"} {
 		w := get(c, "/console/"+file, "Accept-Encoding", "gzip")
@@ -176,9 +170,8 @@ func TestAFlightOf800BagsIsSmallAndQuick(t *testing.T) {
 			t.Errorf("the script has %d bytes", len(text))
 		}
 	}
-	t.Logf("a flight of 800 bags: %v in the server with the double of /v1, %d bytes with style and script", fastest, size)
 	if size > 150<<10 {
-		t.Errorf("%d bytes", size)
+		t.Errorf("%d bytes with style and script", size)
 	}
 }
 
