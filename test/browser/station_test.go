@@ -25,11 +25,10 @@ import (
 // station is a service of two processes: one ingests, the other answers and is killed. An nginx with
 // the defaults of Debian is in front of it.
 type station struct {
-	t        *testing.T
-	api      *service.Service
-	writer   *kafka.Writer
-	nginx    string // URL
-	buffered string // URL of an nginx that ignores X-Accel-Buffering
+	t      *testing.T
+	api    *service.Service
+	writer *kafka.Writer
+	nginx  string // URL
 }
 
 // lxKey is the only key of a station. It sees the bags of LX.
@@ -44,7 +43,7 @@ func startStation(t *testing.T) *station {
 	if program == "" {
 		t.Fatal("BAGTRAIL_TEST_NGINX names no nginx")
 	}
-	ports, err := loopback.Ports(3)
+	ports, err := loopback.Ports(2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,8 +69,8 @@ func startStation(t *testing.T) *station {
 		Balancer: kafka.Murmur2Balancer{}, Transport: &kafka.Transport{},
 	}
 	t.Cleanup(func() { _ = s.writer.Close() })
-	startNginx(t, program, s.api.URL, ports[1], ports[2])
-	s.nginx, s.buffered = "http://"+loopback.Join(ports[1]), "http://"+loopback.Join(ports[2])
+	startNginx(t, program, s.api.URL, ports[1])
+	s.nginx = "http://" + loopback.Join(ports[1])
 	told := func() bool {
 		got, err := s.api.TryDo(http.MethodGet, s.nginx+"/v1/changes", nil, "api_key", "", "X-Api-Key", lxKey)
 		return err == nil && got.Status == http.StatusOK
@@ -82,9 +81,8 @@ func startStation(t *testing.T) *station {
 	return s
 }
 
-// startNginx starts an nginx that passes every request to the upstream and sets nothing else, on two
-// ports: the second ignores X-Accel-Buffering.
-func startNginx(t *testing.T, program, upstream string, port, buffered int) {
+// startNginx starts an nginx that passes every request to the upstream and sets nothing else.
+func startNginx(t *testing.T, program, upstream string, port int) {
 	t.Helper()
 	dir := t.TempDir()
 	conf := fmt.Sprintf(`
@@ -94,8 +92,7 @@ func startNginx(t *testing.T, program, upstream string, port, buffered int) {
 			gzip on; access_log off;
 			client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
 			server { listen 127.0.0.1:%d; location / { proxy_pass %s; } }
-			server { listen 127.0.0.1:%d; location / { proxy_pass %s; proxy_ignore_headers X-Accel-Buffering; } }
-		}`, port, upstream, buffered, upstream)
+		}`, port, upstream)
 	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +110,7 @@ func startNginx(t *testing.T, program, upstream string, port, buffered int) {
 		}
 	})
 	for deadline := time.Now().Add(10 * time.Second); ; <-time.After(10 * time.Millisecond) {
-		if c, err := net.Dial("tcp", loopback.Join(buffered)); err == nil {
+		if c, err := net.Dial("tcp", loopback.Join(port)); err == nil {
 			_ = c.Close()
 			return
 		}

@@ -71,6 +71,7 @@ reader('EventSource misses nothing, directly and through nginx', async () => {
   await login.getByRole('button', { name: 'Log in' }).click()
   await login.waitForURL(proxy + '/console/search')
 
+  await order('send/0')
   const board = await context.newPage()
   await board.clock.install()
   await board.goto(proxy + '/console/bags/' + plates[0])
