@@ -13,12 +13,7 @@ func TestManyConnectionsHaveMemoryCollectedSooner(t *testing.T) {
 	usual := heapGrowth()
 	var open []net.Conn
 	for range 600 {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		open = append(open, c)
+		open = append(open, dial(t, address))
 	}
 	until(t, "the heap may still grow as usual", func() bool { return heapGrowth() == 40 })
 	for _, c := range open {

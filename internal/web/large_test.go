@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -187,11 +186,7 @@ func TestCallerWhoDoesNotReadIsCutOff(t *testing.T) {
 	t.Parallel()
 	const n = 40_000
 	address, _ := serve(t, largeSite(list(), 64<<20))
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := dial(t, address)
 	began := time.Now()
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\napi_key: %s\r\n\r\n", listPath(n, ""), demo)
 	_, _ = conn.Read(make([]byte, 1))

@@ -91,19 +91,6 @@ func TestWhatAPageAsksHasTheIDOfThePage(t *testing.T) {
 	}
 }
 
-// stalled is the connection of a caller that reads nothing.
-type stalled struct {
-	http.ResponseWriter
-	writing chan struct{} // has an element while something is written
-	end     chan struct{}
-}
-
-func (s stalled) Write(p []byte) (int, error) {
-	s.writing <- struct{}{}
-	<-s.end
-	return len(p), nil
-}
-
 // Large pages that are made for their caller count among the large answers: callers that do not read
 // them take bounded memory.
 func TestLargePagesThatNobodyReadsTakeBoundedMemory(t *testing.T) {
@@ -113,18 +100,18 @@ func TestLargePagesThatNobodyReadsTakeBoundedMemory(t *testing.T) {
 	})
 	settings := web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 3 << 19}
 	s := web.New(settings, nil, []web.Page{{Path: "/console/", Handler: large, Forms: true}})
-	held := stalled{httptest.NewRecorder(), make(chan struct{}, 1), make(chan struct{})}
+	held := stuckCaller{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s.ServeHTTP(held, httptest.NewRequest("GET", "/console/x", http.NoBody))
 	}()
-	<-held.writing
+	<-held.reached
 	w := httptest.NewRecorder()
 	if s.ServeHTTP(w, httptest.NewRequest("GET", "/console/x", http.NoBody)); w.Code != 503 || w.Header().Get("Retry-After") == "" || w.Header().Get("Content-Encoding") != "" {
 		t.Errorf("beside a page that nobody reads: %d %v", w.Code, w.Header())
 	}
-	close(held.end)
+	close(held.leave)
 	<-done
 	w = httptest.NewRecorder()
 	if s.ServeHTTP(w, httptest.NewRequest("GET", "/console/x", http.NoBody)); w.Code != 200 || w.Body.Len() != 1<<20 {

@@ -3,11 +3,13 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +20,15 @@ import (
 	"bagtrail/internal/pause"
 	"bagtrail/internal/web"
 )
+
+// The tests that run in parallel wait for the limits of connections: all of them may at once.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
 
 // serve runs a server for the test. It returns the address of the server and a function that stops
 // it and waits.
@@ -34,6 +45,17 @@ func serve(t *testing.T, handler http.Handler) (address string, stop func() erro
 	}()
 	t.Cleanup(cancel)
 	return listener.Addr().String(), func() error { cancel(); return <-done }
+}
+
+// dial opens a connection, which is closed when the test ends.
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	return conn
 }
 
 func TestServerDrainsRunningRequestsWhenItStops(t *testing.T) {
@@ -73,11 +95,7 @@ func TestServerDrainsRunningRequestsWhenItStops(t *testing.T) {
 
 func TestServerRefusesHeadersOverTheLimit(t *testing.T) {
 	address, _ := serve(t, http.NotFoundHandler())
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := dial(t, address)
 	go func() {
 		_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\nX-Long: "+strings.Repeat("x", 64<<10)+"\r\n\r\n")
 	}()
@@ -97,11 +115,7 @@ func TestServerCutsOffSlowHeaders(t *testing.T) {
 	}
 	t.Parallel()
 	address, _ := serve(t, http.NotFoundHandler())
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := dial(t, address)
 	_, _ = io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n")
 	began := time.Now()
 	_ = conn.SetReadDeadline(began.Add(10 * time.Second))
@@ -112,11 +126,7 @@ func TestServerCutsOffSlowHeaders(t *testing.T) {
 
 func TestServerAnswersOptionsOfEverythingLikeAnyUnknownPath(t *testing.T) {
 	address, _ := serve(t, site(zap.NewNop(), history(nil)))
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := dial(t, address)
 	_, _ = io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -134,11 +144,7 @@ func TestTheTimeInWhichABodyComesIsNotTakenFromItsAnswer(t *testing.T) {
 	server.Config.WriteTimeout = 50 * time.Millisecond
 	server.Start()
 	defer server.Close()
-	conn, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close() }()
+	conn := dial(t, server.Listener.Addr().String())
 	fmt.Fprintf(conn, "POST /baggage/processbim/v1.0/ HTTP/1.1\r\nHost: x\r\napi_key: %s\r\nContent-Length: 2\r\n\r\n", demo)
 	if err := pause.For(t.Context(), 100*time.Millisecond); err != nil {
 		t.Fatal(err)
@@ -163,10 +169,7 @@ func TestACallerThatSendsTooMuchBeforeItReadsIsToldSo(t *testing.T) {
 		// net/http sends 100 Continue when the body is read, so this client has sent all of it as well.
 		"Transfer-Encoding: chunked\r\nExpect: 100-continue": chunked,
 	} {
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conn := dial(t, address)
 		_ = conn.(*net.TCPConn).SetWriteBuffer(32 << 10) // or the kernel takes it all
 		head := "POST /baggage/processbim/v1.0/ HTTP/1.1\r\nHost: x\r\napi_key: " + demo + "\r\n" + framing + "\r\n\r\n"
 		if _, err := io.WriteString(conn, head+body); err != nil {
@@ -182,5 +185,26 @@ func TestACallerThatSendsTooMuchBeforeItReadsIsToldSo(t *testing.T) {
 			t.Errorf("%s: %q, %v", framing, line, err)
 		}
 		_ = conn.Close()
+	}
+}
+
+func TestBodyCutOffByTheLimitIsAnsweredAndTheConnectionClosed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as the limit")
+	}
+	t.Parallel()
+	answered := make(chan bool, 1)
+	operation := bim()
+	operation.Serve = func(_ context.Context, c *web.Call) web.Answer {
+		answered <- c.Body == nil
+		return c.Refuse(fault.BIMMissing)
+	}
+	address, _ := serve(t, site(zap.NewNop(), operation))
+	conn := dial(t, address)
+	fmt.Fprintf(conn, "POST /baggage/processbim/v1.0/ HTTP/1.1\r\nHost: x\r\napi_key: %s\r\nContent-Length: 100\r\n\r\n{", demo)
+	_ = conn.SetReadDeadline(time.Now().Add(25 * time.Second))
+	text, err := io.ReadAll(conn)
+	if err != nil || !<-answered {
+		t.Errorf("%v: %s", err, text)
 	}
 }

@@ -2,14 +2,10 @@ package web_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -251,15 +247,7 @@ func TestPagesOfOtherOriginsCannotUseASession(t *testing.T) {
 
 func TestASessionHasTheRateOfItsKey(t *testing.T) {
 	w := sessionWorld()
-	path := filepath.Join(t.TempDir(), "keys.yaml")
-	text := fmt.Appendf(nil, "keys: [{name: demo, digest: 'sha256:%x', rate: 1, burst: 3}]", sha256.Sum256([]byte(demo)))
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	keys, err := apikey.Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := storeOf(t, demo, "name: demo, rate: 1, burst: 3")
 	sessions := session.New(keys, []byte("signing"), w.endings)
 	clock := func() time.Time { return w.now }
 	w.Site = web.New(web.Settings{Keys: keys, Log: zap.NewNop(), Clock: clock, Sessions: sessions},

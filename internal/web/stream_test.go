@@ -4,12 +4,10 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -148,30 +146,24 @@ func TestAKeyMayHaveSomeStreams(t *testing.T) {
 	}
 }
 
-// revocable is one key, or none.
-type revocable struct{ atomic.Pointer[apikey.Key] }
-
-func (r *revocable) Lookup(string, time.Time) (*apikey.Key, bool) {
-	key := r.Load()
-	return key, key != nil
-}
-
 func TestAStreamIsOpenWhileItsKeyHasTheRight(t *testing.T) {
-	keys := new(revocable)
 	key := func(operations ...string) *apikey.Key {
 		return &apikey.Key{Name: "demo", Customer: "DEMO", Operations: apikey.ScopeOf(operations)}
 	}
-	keys.Store(key())
-	stream := newRenewing(keys.Load)
-	server, _ := streamServer(t, keys, stream.serve)
+	all := keys{demo: key()}
+	stream := newRenewing(func() *apikey.Key { return all[demo] })
+	server, _ := streamServer(t, all, stream.serve)
 	r := httptest.NewRequest(http.MethodGet, "/v1/changes", http.NoBody)
-	r.Header.Set("Authorization", "Bearer text")
+	r.Header.Set("Authorization", "Bearer "+demo)
 	go server.Config.Handler.ServeHTTP(httptest.NewRecorder(), r)
+	stream.renew() // from now on only the stream looks up the key
 	for _, step := range []struct {
 		key  *apikey.Key
 		want string
 	}{{key(), "goes on"}, {key("changes"), "goes on"}, {key("bags"), "ended"}, {nil, "ended"}} {
-		keys.Store(step.key)
+		if all[demo] = step.key; step.key == nil {
+			delete(all, demo)
+		}
 		if got := stream.renew(); got != step.want {
 			t.Errorf("key %+v: %s", step.key, got)
 		}
@@ -295,11 +287,7 @@ func TestABodyThatDoesNotComeHoldsNoStreamAndNoWaitingCaller(t *testing.T) {
 	server.Start()
 	t.Cleanup(server.CloseClientConnections)
 	for _, accept := range []string{"application/json", "text/event-stream"} {
-		conn, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.Close() }()
+		conn := dial(t, server.Listener.Addr().String())
 		_, _ = io.WriteString(conn, "GET /v1/changes HTTP/1.1\r\nHost: x\r\napi_key: secret-of-demo\r\nAccept: "+accept+"\r\nContent-Length: 10\r\n\r\n")
 		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
 		if text, err := io.ReadAll(conn); err != nil {

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +16,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
@@ -188,15 +185,7 @@ func TestAnAnswerOfV1HasATagThatIsAHashOfItsBytes(t *testing.T) {
 }
 
 func TestRateLimitOfV1IsToldAsTheDraftHasIt(t *testing.T) {
-	const text = "keys:\n- name: slow\n  customer: S\n  rate: 0.5\n  burst: 2\n  digest: sha256:"
-	path := filepath.Join(t.TempDir(), "keys.yaml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, "%s%x\n", text, sha256.Sum256([]byte("secret-of-slow"))), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	store, err := apikey.Open(path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := storeOf(t, "secret-of-slow", "name: slow, customer: S, rate: 0.5, burst: 2")
 	now := time.Unix(1_800_000_000, 0)
 	s := web.New(web.Settings{Keys: store, Log: zap.NewNop(), Clock: func() time.Time { return now }}, []web.Operation{bagsV1(nil)}, nil)
 	tag := answer(s, request("GET", "/v1/bags/1", "", "api_key", "secret-of-slow")).Header().Get("ETag")
