@@ -43,7 +43,7 @@ func (p Page) holds(path string) bool {
 func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 	began, id := s.Clock(), requestID(r.Header)
 	w.Header()["X-Request-Id"] = []string{id}
-	w.Header()["X-Content-Type-Options"] = nosniff
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	r.Header["X-Request-Id"] = []string{id} // the page may ask operations, which are logged with the same id
 	var to http.ResponseWriter = w
 	if page.Forms { // such a page makes its answers for each request; the others share theirs, or are small
@@ -76,7 +76,8 @@ func (c countedPage) Write(body []byte) (int, error) {
 		}
 		h := c.Header()
 		h.Del("Content-Encoding")
-		h["Content-Type"], h["Retry-After"] = []string{"text/plain; charset=utf-8"}, oneSecond
+		h.Set("Content-Type", "text/plain; charset=utf-8")
+		h.Set("Retry-After", "1")
 		c.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = c.ResponseWriter.WriteString("The service is busy. Load the page again.\n")
 		return 0, errCrowded

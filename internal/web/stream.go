@@ -137,13 +137,6 @@ func (c *Call) tooManyStreams() Answer {
 	return a
 }
 
-// Header values of streams.
-var (
-	streamType  = []string{eventStream}
-	streamCache = []string{"no-cache, no-transform"} // compressing proxies would hold events back
-	unbuffered  = []string{"no"}
-)
-
 // writeStream runs a stream. If the site stops, the stream ends with the time after which the
 // caller should come again. The time is random, so that not all callers come at the same time.
 func (s *Site) writeStream(w http.ResponseWriter, c *Call, run func(context.Context, *Stream)) {
@@ -154,7 +147,10 @@ func (s *Site) writeStream(w http.ResponseWriter, c *Call, run func(context.Cont
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)()
 	h := w.Header()
-	h["X-Content-Type-Options"], h["Content-Type"], h["Cache-Control"], h["X-Accel-Buffering"] = nosniff, streamType, streamCache, unbuffered
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Content-Type", eventStream)
+	h.Set("Cache-Control", "no-cache, no-transform") // compressing proxies would hold events back
+	h.Set("X-Accel-Buffering", "no")
 	w.WriteHeader(http.StatusOK)
 	_ = c.controller.Flush() // the caller may have gone
 	stream := &Stream{call: c, writer: w}

@@ -141,13 +141,6 @@ func (c *Call) superfluous() (Answer, bool) {
 	return c.Invalid([]RequestError{{Cause: fault.Unknown, Expected: "no body"}}), true
 }
 
-// Header values of /v1.
-var (
-	problemType = []string{"application/problem+json; charset=utf-8"}
-	revalidate  = []string{"private, no-cache"}
-	challenge   = []string{"Bearer"}
-)
-
 // writeV1 writes an answer of /v1.
 func writeV1(w http.ResponseWriter, c *Call, a *Answer) {
 	h := w.Header()
@@ -156,7 +149,8 @@ func writeV1(w http.ResponseWriter, c *Call, a *Answer) {
 	}
 	if a.Status == http.StatusOK && c.Request.Method == http.MethodGet && !c.operation.NoStore {
 		tag := a.etag()
-		h["Etag"], h["Cache-Control"] = []string{tag}, revalidate
+		h.Set("ETag", tag)
+		h.Set("Cache-Control", "private, no-cache")
 		if matchesETag(c.Request.Header["If-None-Match"], tag) {
 			a.Status = http.StatusNotModified
 			w.WriteHeader(a.Status)
@@ -170,15 +164,15 @@ func writeV1(w http.ResponseWriter, c *Call, a *Answer) {
 		w.WriteHeader(a.Status)
 		return
 	}
-	h["Content-Type"] = jsonType
+	h.Set("Content-Type", jsonType)
 	if a.problem {
-		h["Content-Type"] = problemType
+		h.Set("Content-Type", "application/problem+json; charset=utf-8")
 	}
 	if a.location != "" {
-		h["Location"] = []string{a.location}
+		h.Set("Location", a.location)
 	}
 	if a.Status == http.StatusUnauthorized {
-		h["Www-Authenticate"] = challenge
+		h.Set("WWW-Authenticate", "Bearer")
 	}
 	writeParts(w, *a)
 }
@@ -214,16 +208,15 @@ func (s *Site) allowOrigin(h http.Header, r *http.Request) {
 	h.Add("Vary", "Origin")
 	if origin := r.Header["Origin"]; len(origin) == 1 && slices.Contains(s.Origins, origin[0]) {
 		h["Access-Control-Allow-Origin"] = origin
-		h["Access-Control-Expose-Headers"] = exposed
+		h.Set("Access-Control-Expose-Headers", exposed)
 	}
 }
 
-// Values of the CORS headers: the response headers that a page may read, the request headers that
-// it may send, and how many seconds a preflight answer is valid.
-var (
-	exposed    = []string{"ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"}
-	sendable   = []string{"api_key, Authorization, Content-Type, If-None-Match, Last-Event-ID, X-API-Key, X-Request-Id"}
-	tenMinutes = []string{"600"}
+// The response headers that a page of another origin may read, and the request headers that it may
+// send.
+const (
+	exposed  = "ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+	sendable = "api_key, Authorization, Content-Type, If-None-Match, Last-Event-ID, X-API-Key, X-Request-Id"
 )
 
 // unroutedV1 answers a request below /v1 whose path or method no operation has, and CORS preflight
@@ -243,9 +236,9 @@ func (s *Site) unroutedV1(h http.Header, c *Call, segments []string) Answer {
 	}
 	allow := strings.Join(methods, ", ")
 	if c.Request.Method == http.MethodOptions && h["Access-Control-Allow-Origin"] != nil {
-		h["Access-Control-Allow-Methods"] = []string{allow}
-		h["Access-Control-Allow-Headers"] = sendable
-		h["Access-Control-Max-Age"] = tenMinutes
+		h.Set("Access-Control-Allow-Methods", allow)
+		h.Set("Access-Control-Allow-Headers", sendable)
+		h.Set("Access-Control-Max-Age", "600") // seconds for which this answer is valid
 		return Answer{Status: http.StatusNoContent}
 	}
 	h["Allow"] = []string{allow}

@@ -94,7 +94,6 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	s.calls.New = func() any { return new(Call) }
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
-	s.engine.RedirectFixedPath = false
 	_ = s.engine.SetTrustedProxies(nil) // no proxies are given, so none can be wrong
 	for _, op := range operations {
 		here := &route{Operation: op}
@@ -168,9 +167,10 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 		answer = c.tooManyStreams()
 	}
 	h := w.Header()
-	h["X-Content-Type-Options"], h["Cache-Control"] = nosniff, noStore
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
 	if answer.RetryAfter {
-		h["Retry-After"] = oneSecond
+		h.Set("Retry-After", "1")
 	}
 	if c.v1() {
 		writeV1(w, c, &answer)
