@@ -6,9 +6,9 @@ import { context } from './reader.mjs'
 
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-// login opens a page of the console with a key.
-export async function login(target = '/console/search', as = key) {
-  const page = await context.newPage()
+// login opens a page of the console with a key, in a new page unless one is given.
+export async function login(target = '/console/search', as = key, given = null) {
+  const page = given ?? await context.newPage()
   await page.goto(service + target)
   await page.locator('#key').fill(as)
   await page.getByRole('button', { name: 'Log in' }).click()

@@ -129,10 +129,13 @@ reader('each status can be told without colours', async () => {
   assert.notEqual(await background('.dot'), await background('.top'))
 }, /ERR_ABORTED/)
 
-reader('the lists are printed whole, black on white', async () => {
+reader('the lists are printed whole, even if they are filtered, black on white', async () => {
   const page = await login(flight(all))
   for (const [target, columns] of [[flight(all), 9], [board(all), 12]]) {
+    await page.emulateMedia({ media: 'screen' })
     await page.goto(service + target)
+    await page.locator('[data-filter]').fill('nothing')
+    await page.getByText(/^No (bag|flight) matches/).waitFor()
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 800 })
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
