@@ -188,15 +188,8 @@ func TestOnlyABoardChangesTheAirportOfTheUser(t *testing.T) {
 
 func TestABoardOf1000FlightsIsRead(t *testing.T) {
 	all := flightsOf(1200)["flights"].([]object)
-	v := newV1(nil)
-	c := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v.answers["GET /v1/flights"] = object{"flights": all[:1000], "next": "more"}
-		if r.URL.Query().Get("cursor") == "more" {
-			v.answers["GET /v1/flights"] = object{"flights": all[1000:]}
-		}
-		v.ServeHTTP(w, r)
-	}))
-	w := get(c, boardPath, "Accept-Encoding", "gzip")
+	v := newV1(object{"GET /v1/flights": object{"flights": all[:1000], "next": "more"}, "GET /v1/flights?cursor=more": object{"flights": all[1000:]}})
+	w := get(newConsole(v), boardPath, "Accept-Encoding", "gzip")
 	if text := unzipped(t, w.Body.Bytes()); strings.Count(text, "<tr id=") != 1200 || w.Body.Len() > 140<<10 {
 		t.Errorf("%d flights in %d bytes", strings.Count(text, "<tr id="), w.Body.Len())
 	}

@@ -204,19 +204,10 @@ func TestOnlyTheRowsAskedForAreAnswered(t *testing.T) {
 }
 
 func TestEveryPageOfAListIsRead(t *testing.T) {
-	first := flightOf(3)
-	first["next"] = "more"
-	v := newV1(nil)
-	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		v.answers["GET "+flightPath] = first
-		if r.URL.Query().Get("cursor") == "more" {
-			last := flightOf(6)
-			last["bags"] = last["bags"].([]object)[3:]
-			v.answers["GET "+flightPath] = last
-		}
-		v.ServeHTTP(w, r)
-	})
-	if text := must(t, get(newConsole(pages), flightPage), 200); strings.Count(text, "<tr id=") != 6 {
+	first, last := flightOf(3), flightOf(6)
+	first["next"], last["bags"] = "more", last["bags"].([]object)[3:]
+	v := newV1(object{"GET " + flightPath: first, "GET " + flightPath + "?cursor=more": last})
+	if text := must(t, get(newConsole(v), flightPage), 200); strings.Count(text, "<tr id=") != 6 {
 		t.Error(text)
 	}
 }
@@ -523,23 +514,15 @@ func TestADetailIsShownWithOneFullStop(t *testing.T) {
 }
 
 // A text in an alert that changes every second would be read out every second.
-func TestAPageWaitsAsLongAsARefusalTells(t *testing.T) {
+func TestAPageAndItsScriptWaitAsLongAsARefusalTells(t *testing.T) {
 	refused := newV1(object{"GET " + flightPath: 429})
-	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	told := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "37")
 		refused.ServeHTTP(w, r)
-	})
-	must(t, get(newConsole(pages), flightPage), 429, "asked for again in <span role=\"timer\" aria-live=\"off\" data-seconds>37</span> s")
+	}))
+	must(t, get(told, flightPage), 429, "asked for again in <span role=\"timer\" aria-live=\"off\" data-seconds>37</span> s")
 	must(t, get(newConsole(refused), flightPage), 429, "asked for again in <span role=\"timer\" aria-live=\"off\" data-seconds>10</span> s")
-}
-
-func TestTheScriptIsToldHowLongToWait(t *testing.T) {
-	refused := newV1(object{"GET " + flightPath: 429})
-	w := get(newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Retry-After", "37")
-		refused.ServeHTTP(w, r)
-	})), flightPage+"?rows=")
-	if w.Code != 429 || w.Header().Get("Retry-After") != "37" {
+	if w := get(told, flightPage+"?rows="); w.Code != 429 || w.Header().Get("Retry-After") != "37" {
 		t.Errorf("%d %q", w.Code, w.Header())
 	}
 }

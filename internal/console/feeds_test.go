@@ -1,7 +1,6 @@
 package console_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -39,14 +38,7 @@ func TestFeedsOfNoAirportAndWithoutTheRight(t *testing.T) {
 
 // Feeds come in the order of their airports, so that a silent one may be on the last page.
 func TestEveryPageOfTheFeedsIsRead(t *testing.T) {
-	v := newV1(object{"GET /v1/status": statusOf()})
-	pages := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		all := feedsOf()["feeds"].([]object)
-		v.answers["GET /v1/feeds"] = object{"feeds": all[:1], "next": "more"}
-		if r.URL.Query().Get("cursor") == "more" {
-			v.answers["GET /v1/feeds"] = object{"feeds": all[1:]}
-		}
-		v.ServeHTTP(w, r)
-	})
-	must(t, get(newConsole(pages), "/console/feeds"), 200, "1 silent:", `id="feed-ZRH-kafka"`, `id="feed-JFK-http"`)
+	all := feedsOf()["feeds"].([]object)
+	v := newV1(object{"GET /v1/status": statusOf(), "GET /v1/feeds": object{"feeds": all[:1], "next": "more"}, "GET /v1/feeds?cursor=more": object{"feeds": all[1:]}})
+	must(t, get(newConsole(v), "/console/feeds"), 200, "1 silent:", `id="feed-ZRH-kafka"`, `id="feed-JFK-http"`)
 }

@@ -27,7 +27,7 @@ type object = map[string]any
 
 // v1 stands in for the operations of /v1. It keeps what it was asked.
 type v1 struct {
-	answers map[string]any // by method and path; an int is the status of a problem, a func gets the body
+	answers map[string]any // by method and path, for a cursor behind it too; an int is the status of a problem, a func gets the body
 	asked   []string       // method, target and body
 	headers []http.Header
 }
@@ -36,7 +36,10 @@ func (v *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	v.asked = append(v.asked, strings.TrimSpace(r.Method+" "+r.RequestURI+" "+string(body)))
 	v.headers = append(v.headers, r.Header)
-	answer, known := v.answers[r.Method+" "+r.URL.Path]
+	answer, known := v.answers[r.Method+" "+r.URL.Path+"?cursor="+r.URL.Query().Get("cursor")]
+	if !known {
+		answer, known = v.answers[r.Method+" "+r.URL.Path]
+	}
 	if !known {
 		answer = 404
 	}
