@@ -129,27 +129,26 @@ func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
 // track arranges a bag and the bags of its chain.
 func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 	t := tracked{bagDoc: b}
-	bags := []bagDoc{b}
+	var bags []bagDoc // in the order of the chain
+	if !slices.Contains(b.Chain, b.Plate) {
+		bags = []bagDoc{b}
+	}
 	for i, plate := range b.Chain {
-		if i > 0 && plate == b.Plate {
+		link, among := chainLink{Plate: plate, Self: plate == b.Plate, Rush: i > 0}, others
+		if link.Self {
+			among = []bagDoc{b}
+		}
+		if link.Self && link.Rush {
 			t.Original = b.Chain[i-1]
 		}
-		t.Links = append(t.Links, chainLink{Plate: plate, Self: plate == b.Plate, Rush: plate != b.Chain[0]})
-		at := slices.IndexFunc(others, func(o bagDoc) bool {
-			return plate != b.Plate && o.Plate == plate &&
-				(slices.Contains(o.Chain, b.Plate) || o.Passenger.PNR == b.Passenger.PNR || o.Passenger.LastName == b.Passenger.LastName)
+		at := slices.IndexFunc(among, func(o bagDoc) bool {
+			return o.Plate == plate && (slices.Contains(o.Chain, b.Plate) || o.Passenger.PNR == b.Passenger.PNR || o.Passenger.LastName == b.Passenger.LastName)
 		})
 		if at >= 0 {
-			bags = append(bags, others[at])
+			bags = append(bags, among[at])
+			link.Leg = lastLiving(among[at].Legs)
 		}
-	}
-	slices.SortStableFunc(bags, func(x, y bagDoc) int { return slices.Index(b.Chain, x.Plate) - slices.Index(b.Chain, y.Plate) })
-	for i := range t.Links {
-		for _, x := range bags {
-			if x.Plate == t.Links[i].Plate {
-				t.Links[i].Leg = lastLiving(x.Legs)
-			}
-		}
+		t.Links = append(t.Links, link)
 	}
 	t.Missed = missed(bags)
 	newest := bags[len(bags)-1]
