@@ -12,7 +12,7 @@ import (
 // boardPage is the data of the screen of the flights of an airport and day.
 type boardPage struct {
 	Airport   string
-	Arriving  bool
+	Direction string // D or A
 	Date      time.Time
 	Today     bool
 	Bags      int
@@ -21,14 +21,12 @@ type boardPage struct {
 	Urgent    []boardRow // the flights at risk, the first to depart first
 	AtRisk    int        // how many bags of Urgent are not loaded
 	Ahead     int        // how many flights have not departed, or not landed
-	Limits    limits
 	WithRush  int
 	WithDelay int
 }
 
 // boardRow is a flight on the board. It is flat and its fields are texts, since templates are slow.
 type boardRow struct {
-	ID       string // of the element
 	Key      string // as the script names it
 	Class    string
 	Words    string // in lower case, for the filter
@@ -77,9 +75,9 @@ func (v *visit) board() (view, *problem) {
 	if p != nil {
 		return shown, p
 	}
-	data := v.boardPage(flights, airport, direction == "A", date)
+	data := v.boardPage(flights, airport, direction, date)
 	shown.Airport, shown.Data = airport, data
-	shown.Title = fmt.Sprintf("%s %s, %s", airport, directionName(data.Arriving), day(date))
+	shown.Title = fmt.Sprintf("%s %s, %s", airport, directionName(data.Arriving()), day(date))
 	shown.Live = &live{Stream: "/v1/changes?fields=list&airport=" + airport, Cursor: cursor, Airport: airport, Direction: direction, Date: date.Format(time.DateOnly)}
 	return shown, nil
 }
@@ -142,20 +140,15 @@ func (b boardPage) Address(direction string, days int) string {
 	return boardAddress(b.Airport, direction, b.Date.AddDate(0, 0, days))
 }
 
-// Direction returns the direction of the board, D or A.
-func (b boardPage) Direction() string {
-	if b.Arriving {
-		return "A"
-	}
-	return "D"
-}
+// Arriving reports whether the board shows arrivals.
+func (b boardPage) Arriving() bool { return b.Direction == "A" }
 
 // boardPage makes the data of the board from flights, which come in the order of their times.
-func (v *visit) boardPage(flights []flightDoc, airport string, arriving bool, date time.Time) boardPage {
-	b := boardPage{Airport: airport, Arriving: arriving, Date: date, Limits: limitsOf(v.r), Today: v.today(airport).Format(time.DateOnly) == date.Format(time.DateOnly)}
+func (v *visit) boardPage(flights []flightDoc, airport, direction string, date time.Time) boardPage {
+	b := boardPage{Airport: airport, Direction: direction, Date: date, Today: v.today(airport).Format(time.DateOnly) == date.Format(time.DateOnly)}
 	wanted := v.rows()
 	for _, f := range flights {
-		r := v.boardRow(f, airport, arriving)
+		r := v.boardRow(f, airport, b.Arriving())
 		if r.Gone == "" {
 			r.Next = b.Ahead == 0 && len(b.Flights) > 0 && !r.At.IsZero()
 			b.Ahead++
@@ -194,7 +187,6 @@ func (v *visit) boardRow(f flightDoc, airport string, arriving bool) boardRow {
 	} else {
 		r.Class = v.risk(f)
 	}
-	r.ID = "f-" + r.Key
 	r.Words = strings.ToLower(r.Flight + " " + r.Other)
 	if r.At = times.Best(); r.At.IsZero() {
 		return r

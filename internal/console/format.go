@@ -73,9 +73,6 @@ func statusOf(text string) status {
 	return status{"unk", "No status", 5}
 }
 
-// Icon returns the name of the shape of the status.
-func (s status) Icon() string { return s.Class }
-
 // plate returns a plate in two groups of digits.
 func plate(p string) template.HTML {
 	if len(p) < 5 {

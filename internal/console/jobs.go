@@ -48,7 +48,8 @@ func (v *visit) bulk() (view, *problem) {
 		return view{Title: "Rejects", Section: "rejects"}, p
 	}
 	form := v.r.PostForm
-	body, list := map[string]any{"dry_run": !form.Has("start")}, parseList(form.Get("back"))
+	back, _ := url.ParseQuery(form.Get("back")) // a query that cannot be parsed gives no filters
+	body, list := map[string]any{"dry_run": !form.Has("start")}, listOf(back)
 	switch {
 	case form.Has("all"):
 		for name, values := range list {
@@ -87,12 +88,6 @@ func (v *visit) job() (view, *problem) {
 
 // listed returns the address of a list of rejects. A template would escape its query otherwise.
 func listed(query string) string { return Path + "rejects?" + query }
-
-// parseList returns the filters of a list in a query.
-func parseList(query string) url.Values {
-	asked, _ := url.ParseQuery(query) // a query that cannot be parsed gives no filters
-	return listOf(asked)
-}
 
 // listOf returns the filters of a list in the values of a query.
 func listOf(asked url.Values) url.Values {

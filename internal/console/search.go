@@ -163,33 +163,33 @@ func (v *visit) questions(q query, surname, airport string, week bool) (all []ma
 	return all, ""
 }
 
-// find appends the bags that a search of /v1 finds, each once.
+// find appends the bags that a search of /v1 finds, each once. It sets the cursor of the question.
 func (v *visit) find(question map[string]any, hits *[]hit) *problem {
-	var found struct {
-		Bags []bagDoc `json:"bags"`
-		Next string   `json:"next"`
-	}
-	p := v.ask("/v1/bags/search", question, &found)
-	if p != nil && p.Status == http.StatusForbidden && v.session.may("bags") {
-		return nil // the bags of that day are out of scope; bags of other days may be in scope
-	}
-	if p != nil {
-		return p
-	}
-	for _, b := range found.Bags {
-		if slices.ContainsFunc(*hits, func(h hit) bool { return h.Plate == b.Plate && h.Passenger == b.Passenger }) {
-			continue
+	for {
+		var found struct {
+			Bags []bagDoc `json:"bags"`
+			Next string   `json:"next"`
 		}
-		h := hit{bagDoc: b, Leg: current(b.Legs, v.now)}
-		if n := len(b.Events); n > 0 {
-			h.Seen = &b.Events[n-1]
+		p := v.ask("/v1/bags/search", question, &found)
+		if p != nil && p.Status == http.StatusForbidden && v.session.may("bags") {
+			return nil // the bags of that day are out of scope; bags of other days may be in scope
 		}
-		*hits = append(*hits, h)
+		if p != nil {
+			return p
+		}
+		for _, b := range found.Bags {
+			if slices.ContainsFunc(*hits, func(h hit) bool { return h.Plate == b.Plate && h.Passenger == b.Passenger }) {
+				continue
+			}
+			h := hit{bagDoc: b, Leg: current(b.Legs, v.now)}
+			if n := len(b.Events); n > 0 {
+				h.Seen = &b.Events[n-1]
+			}
+			*hits = append(*hits, h)
+		}
+		if found.Next == "" {
+			return nil
+		}
+		question["cursor"] = found.Next
 	}
-	if found.Next == "" {
-		return nil
-	}
-	following := maps.Clone(question)
-	following["cursor"] = found.Next
-	return v.find(following, hits)
 }

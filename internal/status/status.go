@@ -146,8 +146,7 @@ func join(now time.Time, reports []Report, parts Parts, redis bool) document {
 
 // rounded returns a number with three decimals.
 func rounded(x float64) *float64 {
-	x = math.Round(x*1000) / 1000
-	return &x
+	return new(math.Round(x*1000) / 1000)
 }
 
 // backlogs joins the backlogs of the consumers of a group.
