@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -24,39 +25,17 @@ const (
 	Kafka39 = "3.9.1"
 )
 
-// KafkaLibs returns the folder with the jars of one version, below the folder in
-// BAGTRAIL_TEST_KAFKA_JARS or else below .cache/kafka of this module.
+// KafkaLibs returns the folder with the jars of one version, below .cache/kafka of this module.
 func KafkaLibs(version string) (string, error) {
-	base := os.Getenv("BAGTRAIL_TEST_KAFKA_JARS")
-	if base == "" {
-		root, err := moduleRoot()
-		if err != nil {
-			return "", err
-		}
-		base = filepath.Join(root, ".cache", "kafka")
+	_, source, _, ok := runtime.Caller(0)
+	if !ok {
+		return "", errors.New("this program does not know its sources")
 	}
-	libs := filepath.Join(base, version)
-	jar := filepath.Join(libs, "kafka-tools-"+version+".jar")
-	if _, err := os.Stat(jar); err != nil {
+	libs := filepath.Join(filepath.Dir(source), "../../../.cache/kafka", version)
+	if _, err := os.Stat(filepath.Join(libs, "kafka-tools-"+version+".jar")); err != nil {
 		return "", fmt.Errorf("kafka %s: %w", version, err)
 	}
 	return libs, nil
-}
-
-// moduleRoot returns the folder with go.mod: the working directory, or the nearest one above it.
-func moduleRoot() (string, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("no go.mod in this folder or above")
-		}
-	}
 }
 
 // kafkaSettings are the settings of every Kafka: one node for everything, no delays for tests, no
