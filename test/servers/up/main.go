@@ -1,26 +1,24 @@
 // Command up starts and stops the real servers of a test run. It starts the named servers that do
 // not run yet, and stops servers by process id. Servers outlive the command. .ci/servers installs
-// the programs and then calls it.
+// the programs and then calls it in the folder of the module.
 //
-//	up [-state DIR] [-appendfsync everysec|always|no] start [redis] [kafka] [kafka39]
-//	up [-state DIR] status
-//	up [-state DIR] stop
+//	up start [redis] [kafka] [kafka39]
+//	up status
+//	up stop
 //
 // start and status print one shell line for each server: an export of the variable by which package
-// servers finds it. Without names, start means all.
+// servers finds it.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -28,21 +26,21 @@ import (
 	"bagtrail/test/servers/program"
 )
 
+// state is the folder that remembers what runs.
+const state = ".cache/servers"
+
 func main() {
-	state := flag.String("state", ".cache/servers", "folder that remembers what runs")
-	fsync := flag.String("appendfsync", "everysec", "when Redis writes to disk: everysec, always, no (no file at all)")
-	flag.Parse()
-	if err := run(*state, *fsync, flag.Args()); err != nil {
+	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "servers:", err)
 		os.Exit(1)
 	}
 }
 
-func run(state, fsync string, args []string) error {
+func run(args []string) error {
 	if len(args) == 0 {
 		return errors.New("say start, status or stop")
 	}
-	unlock, err := lock(state)
+	unlock, err := lock()
 	if err != nil {
 		return err
 	}
@@ -53,7 +51,7 @@ func run(state, fsync string, args []string) error {
 	}
 	switch args[0] {
 	case "start":
-		return k.start(fsync, args[1:])
+		return k.start(args[1:])
 	case "status":
 		k.forgetDead()
 		k.print()
@@ -65,7 +63,7 @@ func run(state, fsync string, args []string) error {
 }
 
 // lock makes the folder and waits until no other command uses it.
-func lock(state string) (unlock func(), err error) {
+func lock() (unlock func(), err error) {
 	if err := os.MkdirAll(state, 0o755); err != nil {
 		return nil, err
 	}
@@ -80,13 +78,11 @@ func lock(state string) (unlock func(), err error) {
 type server struct {
 	Variable string `json:"variable"`
 	Value    string `json:"value"`
-	Dir      string `json:"dir"` // in the command line of each of its processes
-	Pids     []int  `json:"pids"`
+	Dir      string `json:"dir"` // in the command line of its process
+	Pid      int    `json:"pid"`
 }
 
-func (s server) alive() bool {
-	return len(s.Pids) > 0 && !slices.ContainsFunc(s.Pids, func(pid int) bool { return !program.RunsFrom(pid, s.Dir) })
-}
+func (s server) alive() bool { return program.RunsFrom(s.Pid, s.Dir) }
 
 type keeper struct {
 	file string
@@ -115,104 +111,72 @@ func (k *keeper) save() error {
 }
 
 func (k *keeper) print() {
-	for _, name := range names {
-		if s, ok := k.servers[name]; ok {
-			fmt.Printf("export %s='%s'\n", s.Variable, s.Value)
-		}
+	for _, s := range k.servers {
+		fmt.Printf("export %s='%s'\n", s.Variable, s.Value)
 	}
 }
 
-// names are the servers in the order of output.
-var names = []string{"redis", "kafka", "kafka39"}
-
-// starters make a server in a folder of its own and start it.
-var starters = map[string]func(ctx context.Context, home program.Home, fsync string) (server, error){
-	"redis": startRedis,
-	"kafka": func(ctx context.Context, home program.Home, _ string) (server, error) {
-		return startKafka(ctx, home, program.Kafka4, "BAGTRAIL_TEST_KAFKA")
-	},
-	"kafka39": func(ctx context.Context, home program.Home, _ string) (server, error) {
-		return startKafka(ctx, home, program.Kafka39, "BAGTRAIL_TEST_KAFKA39")
-	},
+// known are the servers by name. prepare makes one in a folder of its own.
+var known = map[string]struct {
+	variable, scheme string
+	prepare          func(context.Context, program.Home) (*program.Process, error)
+}{
+	"redis": {"BAGTRAIL_TEST_REDIS", "redis://", func(_ context.Context, home program.Home) (*program.Process, error) {
+		return program.NewRedis(home)
+	}},
+	"kafka":   {"BAGTRAIL_TEST_KAFKA", "", kafka(program.Kafka4)},
+	"kafka39": {"BAGTRAIL_TEST_KAFKA39", "", kafka(program.Kafka39)},
 }
 
-func (k *keeper) start(fsync string, wanted []string) error {
+func kafka(version string) func(context.Context, program.Home) (*program.Process, error) {
+	return func(ctx context.Context, home program.Home) (*program.Process, error) {
+		return program.NewKafka(ctx, home, version)
+	}
+}
+
+func (k *keeper) start(wanted []string) error {
 	const limit = 2 * time.Minute
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // half-started servers end too
 	defer stop()
-	if len(wanted) == 0 {
-		wanted = slices.Clone(names)
-	}
-	for _, name := range wanted {
-		if starters[name] == nil {
-			return fmt.Errorf("%q: say one of %s", name, strings.Join(names, ", "))
-		}
-	}
 	k.forgetDead()
 	wanted = slices.DeleteFunc(wanted, func(name string) bool { return k.servers[name].alive() })
 	errs := make([]error, len(wanted))
 	var all sync.WaitGroup
 	for i, name := range wanted {
-		all.Go(func() { errs[i] = k.add(ctx, name, fsync) })
+		all.Go(func() { errs[i] = k.add(ctx, name) })
 	}
 	all.Wait()
 	k.print()
 	return errors.Join(errs...)
 }
 
-func (k *keeper) add(ctx context.Context, name, fsync string) error {
+func (k *keeper) add(ctx context.Context, name string) error {
 	begun := time.Now()
+	kind, ok := known[name]
+	if !ok {
+		return fmt.Errorf("%q: say redis, kafka or kafka39", name)
+	}
 	dir, err := os.MkdirTemp("", "bagtrail-"+name+"-")
 	if err != nil {
 		return err
 	}
-	s, err := starters[name](ctx, program.Home{Dir: dir, Outlive: true}, fsync)
+	p, err := kind.prepare(ctx, program.Home{Dir: dir, Outlive: true})
 	if err != nil {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
-	s.Dir = dir
+	if err := p.Start(ctx); err != nil {
+		return errors.Join(err, p.Close(), os.RemoveAll(dir))
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.servers[name] = s
+	k.servers[name] = server{Variable: kind.variable, Value: kind.scheme + p.Addr, Dir: dir, Pid: p.Pid()}
 	fmt.Fprintf(os.Stderr, "servers: %s is up after %s\n", name, time.Since(begun).Round(100*time.Millisecond))
 	return k.save()
 }
 
-func startRedis(ctx context.Context, home program.Home, fsync string) (server, error) {
-	settings := "appendfsync " + fsync
-	if fsync == "no" {
-		settings = "appendonly no"
-	}
-	p, err := program.NewRedis(home, settings)
-	if err != nil {
-		return server{}, err
-	}
-	return server{Variable: "BAGTRAIL_TEST_REDIS", Value: "redis://" + p.Addr}.started(p.Start(ctx), p)
-}
-
-func startKafka(ctx context.Context, home program.Home, version, variable string) (server, error) {
-	p, err := program.NewKafka(ctx, home, version)
-	if err != nil {
-		return server{}, err
-	}
-	return server{Variable: variable, Value: p.Addr}.started(p.Start(ctx), p)
-}
-
-// started records the processes, or ends them all if one did not start.
-func (s server) started(err error, processes ...*program.Process) (server, error) {
-	for _, p := range processes {
-		if err != nil {
-			_ = p.Close()
-			continue
-		}
-		s.Pids = append(s.Pids, p.Pid())
-	}
-	return s, err
-}
-
-// forgetDead removes every server that has lost a process, and ends the rest of it.
+// forgetDead removes every server that has ended, with its data.
 func (k *keeper) forgetDead() {
 	for name, s := range k.servers {
 		if !s.alive() {
@@ -230,11 +194,9 @@ func (k *keeper) stop() error {
 	return k.save()
 }
 
-// end kills the remaining processes of the server and removes its data. A process id that now
-// belongs to another program is left alone.
+// end kills the server if it runs, and removes its data. A process id that now belongs to another
+// program is left alone.
 func (s server) end() {
-	for _, pid := range s.Pids {
-		program.KillFrom(pid, s.Dir)
-	}
+	program.KillFrom(s.Pid, s.Dir)
 	_ = os.RemoveAll(s.Dir)
 }
