@@ -28,7 +28,7 @@ const (
 func TestCallersGet503SoonWhileRedisIsFrozen(t *testing.T) {
 	needsReal(t)
 	index := redis(t)
-	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)
+	w := newWorld(t, servers.Kafka(t).URL, "redis://"+index.Addr)
 	f := w.freeze(index)
 	f.expect(t, "POST", http.StatusServiceUnavailable)
 	f.expect(t, "GET", http.StatusServiceUnavailable)
@@ -41,7 +41,7 @@ func TestCallersGet503SoonWhileRedisIsFrozen(t *testing.T) {
 // Kafka is stopped. POSTs are answered 503 within a second, queries go on.
 func TestQueriesGoOnWhileKafkaIsFrozen(t *testing.T) {
 	needsReal(t)
-	broker := servers.PrivateKafka(t, servers.Kafka4)
+	broker := servers.PrivateKafka(t)
 	w := newWorld(t, broker.Addr, "redis://"+redis(t).Addr)
 	f := w.freeze(broker)
 	f.expect(t, "POST", http.StatusServiceUnavailable)
@@ -54,7 +54,7 @@ func TestQueriesGoOnWhileKafkaIsFrozen(t *testing.T) {
 func TestAnOwnerThatStoodStillTellsNothingOld(t *testing.T) {
 	needsReal(t)
 	n := size()
-	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
+	w := newWorld(t, servers.Kafka(t).URL, "redis://"+redis(t).Addr)
 	api, still, watch := w.startTwoOwners()
 	for range max(1, n.deaths/4) {
 		w.goesOn(watch)

@@ -14,7 +14,7 @@ import (
 func TestProcessesMayJoinAndLeaveAtAnyTime(t *testing.T) {
 	needsReal(t)
 	n := size()
-	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
+	w := newWorld(t, servers.Kafka(t).URL, "redis://"+redis(t).Addr)
 	w.createTopic(16)
 	api := w.start("api")
 	crew := &crew{w: w}

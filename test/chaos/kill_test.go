@@ -27,7 +27,7 @@ func TestAKilledIngestOrAPILosesNothing(t *testing.T) {
 func killedInTurn(t *testing.T, kills int, commands ...string) {
 	needsReal(t)
 	n := size()
-	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
+	w := newWorld(t, servers.Kafka(t).URL, "redis://"+redis(t).Addr)
 	processes := make([]*service.Service, len(commands))
 	for i, command := range commands {
 		processes[i] = w.start(command)
@@ -69,7 +69,7 @@ func (w *world) aMoment(random *rand.Rand, watch *watch) {
 // The only broker is killed and comes back.
 func TestAKilledBrokerLosesNothing(t *testing.T) {
 	needsReal(t)
-	kafka := servers.PrivateKafka(t, servers.Kafka4)
+	kafka := servers.PrivateKafka(t)
 	w := newWorld(t, kafka.Addr, "redis://"+redis(t).Addr)
 	w.serverKilled(kafka)
 }
@@ -78,7 +78,7 @@ func TestAKilledBrokerLosesNothing(t *testing.T) {
 func TestAKilledRedisLosesNothing(t *testing.T) {
 	needsReal(t)
 	index := redis(t)
-	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)
+	w := newWorld(t, servers.Kafka(t).URL, "redis://"+index.Addr)
 	w.serverKilled(index)
 }
 

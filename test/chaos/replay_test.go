@@ -23,7 +23,7 @@ func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
 	needsReal(t)
 	n := size()
 	index := redis(t)
-	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+index.Addr)
+	w := newWorld(t, servers.Kafka(t).URL, "redis://"+index.Addr)
 	s := w.start("serve")
 	w.follow(s)
 	stream := w.startStream(n.replayed) // in one second, if possible
@@ -49,7 +49,7 @@ func TestAMasterThatTakesItsLastSecondWithItLosesNothing(t *testing.T) {
 	needsReal(t)
 	n := size()
 	cluster := servers.PrivateCluster(t, durable...)
-	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, cluster.URL())
+	w := newWorld(t, servers.Kafka(t).URL, cluster.URL())
 	api, still, watch := w.startTwoOwners()
 	random := rand.New(rand.NewPCG(*seed, 6))
 	for i := range max(2, n.deaths/2) {
@@ -75,7 +75,7 @@ func TestReplayRestoresWhatAKilledMasterLost(t *testing.T) {
 	needsReal(t)
 	n := size()
 	cluster := servers.PrivateCluster(t, durable...)
-	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, cluster.URL())
+	w := newWorld(t, servers.Kafka(t).URL, cluster.URL())
 	s := w.start("serve")
 	w.follow(s)
 	watch := w.watchGroup()

@@ -22,7 +22,7 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	needsReal(t)
 	lines := operations(t)
 	index := servers.SecuredRedis(t, append(durable, linesWith(t, lines, "user bagtrail ")...)...)
-	broker := servers.SecuredKafka(t, servers.Kafka4, "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer")
+	broker := servers.SecuredKafka(t, "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer")
 	w := newWorld(t, broker.Addr, "rediss://"+program.User+":"+program.Password+"@"+index.TLS+"?ca="+url.QueryEscape(index.CA))
 	w.name = "bim.raw"
 	w.grant(linesWith(t, lines, "kafka-acls.sh "))

@@ -18,7 +18,7 @@ import (
 func TestARollingRestartFailsNoRequest(t *testing.T) {
 	needsRealAlone(t)
 	n := size()
-	w := newWorld(t, servers.Kafka(t, servers.Kafka4).URL, "redis://"+redis(t).Addr)
+	w := newWorld(t, servers.Kafka(t).URL, "redis://"+redis(t).Addr)
 	var apis, ingests []*service.Service
 	for range 3 {
 		apis = append(apis, w.start("api"))

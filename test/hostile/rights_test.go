@@ -31,7 +31,7 @@ func TestTheseRightsAreEnough(t *testing.T) {
 	}
 	t.Parallel()
 	redis := servers.SecuredRedis(t, "user "+strings.TrimPrefix(block("redis"), "ACL SETUSER "))
-	broker := servers.SecuredKafka(t, servers.Kafka4, "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer")
+	broker := servers.SecuredKafka(t, "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer")
 	admin := &kafka.Client{Addr: kafka.TCP(broker.Addr), Transport: &kafka.Transport{}}
 	grant(t, admin, block("kafka"))
 

@@ -24,11 +24,8 @@ import (
 type image struct{ variable, public string }
 
 var (
-	redisImage  = image{"BAGTRAIL_TEST_REDIS_IMAGE", "redis:7.0"}
-	kafkaImages = map[Version]image{
-		Kafka4:  {"BAGTRAIL_TEST_KAFKA_IMAGE", "apache/kafka:" + program.Kafka4},
-		Kafka39: {"BAGTRAIL_TEST_KAFKA39_IMAGE", "apache/kafka:" + program.Kafka39},
-	}
+	redisImage = image{"BAGTRAIL_TEST_REDIS_IMAGE", "redis:7.0"}
+	kafkaImage = image{"BAGTRAIL_TEST_KAFKA_IMAGE", "apache/kafka:" + program.Kafka4}
 )
 
 // here returns the name of the image. testcontainers downloads a named image that the engine does
@@ -92,10 +89,10 @@ func containerRedis(t testing.TB) (Server, error) {
 	}
 	addr := loopback.Join(ports[0])
 	err = program.Await(ctx, func(ctx context.Context) error { return program.RedisReady(ctx, addr) })
-	return Server{Addrs: []string{addr}, URL: "redis://" + addr}, err
+	return Server{URL: "redis://" + addr}, err
 }
 
-func containerKafka(t testing.TB, version Version) (Server, error) {
+func containerKafka(t testing.TB) (Server, error) {
 	ctx := Context(t)
 	ports, err := loopback.Ports(1)
 	if err != nil {
@@ -109,9 +106,9 @@ func containerKafka(t testing.TB, version Version) (Server, error) {
 printf '%s' "$CONF" >/tmp/server.properties
 java ` + program.QuickJava + ` -cp '/opt/kafka/libs/*' kafka.tools.StorageTool format -t ` + program.KafkaClusterID + ` -c /tmp/server.properties
 exec java -Xmx1g ` + program.QuickJava + ` -cp '/opt/kafka/libs/*' kafka.Kafka /tmp/server.properties`
-	if err := kafkaImages[version].run(ctx, t, ports, env, script); err != nil {
+	if err := kafkaImage.run(ctx, t, ports, env, script); err != nil {
 		return Server{}, err
 	}
 	err = program.Await(ctx, func(ctx context.Context) error { return program.KafkaReady(ctx, addr) })
-	return Server{Addrs: []string{addr}, URL: addr}, err
+	return Server{URL: addr}, err
 }

@@ -12,7 +12,7 @@ import (
 )
 
 func TestTheServiceCreatesItsTopicsOnABrokerThatCreatesThemByItself(t *testing.T) {
-	broker := servers.PrivateKafka(t, servers.Kafka4, "auto.create.topics.enable=true", "num.partitions=1")
+	broker := servers.PrivateKafka(t, "auto.create.topics.enable=true", "num.partitions=1")
 	ctx := servers.Context(t)
 	topics := kafkadoor.Topics{Raw: "bim.raw", Rejects: "bim.rejected"}
 	client, err := ourkafka.Open(ourkafka.Config{Brokers: []string{broker.Addr}, Topics: topics.Names()})

@@ -45,10 +45,9 @@ func givenRedis(t testing.TB) (Server, error) {
 			t.Errorf("empty database %d of %s: %v", database, u.Host, err)
 		}
 	})
-	addr := u.Host
 	named := *u
 	named.Path = "/" + strconv.FormatInt(database, 10)
-	return Server{Addrs: []string{addr}, URL: named.String()}, nil
+	return Server{URL: named.String()}, nil
 }
 
 func leaseDatabase(ctx context.Context, u *url.URL) (int64, error) {
@@ -100,11 +99,7 @@ func dial(ctx context.Context, u *url.URL) (*goredis.Client, error) {
 	return c, nil
 }
 
-func givenKafka(_ testing.TB, version Version) (Server, error) {
-	variable := map[Version]string{Kafka4: "BAGTRAIL_TEST_KAFKA", Kafka39: "BAGTRAIL_TEST_KAFKA39"}[version]
-	value, err := given(variable)
-	if err != nil {
-		return Server{}, err
-	}
-	return Server{Addrs: strings.Split(value, ","), URL: value}, nil
+func givenKafka(testing.TB) (Server, error) {
+	value, err := given("BAGTRAIL_TEST_KAFKA")
+	return Server{URL: value}, err
 }

@@ -14,7 +14,7 @@ func inProcessRedis(t testing.TB) (Server, error) {
 		return Server{}, err
 	}
 	t.Cleanup(redis.Close)
-	return Server{Addrs: []string{redis.Addr()}, URL: "redis://" + redis.Addr()}, nil
+	return Server{URL: "redis://" + redis.Addr()}, nil
 }
 
 func inProcessKafka(t testing.TB) (Server, error) {
@@ -23,6 +23,5 @@ func inProcessKafka(t testing.TB) (Server, error) {
 		return Server{}, err
 	}
 	t.Cleanup(c.Close)
-	addr := c.ListenAddrs()[0]
-	return Server{Addrs: []string{addr}, URL: addr}, nil
+	return Server{URL: c.ListenAddrs()[0]}, nil
 }

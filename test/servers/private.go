@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"bagtrail/test/servers/program"
@@ -30,10 +31,10 @@ func PrivateCluster(t testing.TB, settings ...string) *program.Cluster {
 
 // PrivateKafka starts a Kafka for this test alone. Settings are lines of
 // server.properties.
-func PrivateKafka(t testing.TB, version Version, settings ...string) *program.Process {
+func PrivateKafka(t testing.TB, settings ...string) *program.Process {
 	t.Helper()
-	needKafka(t, version)
-	p, err := program.NewKafka(Context(t), home(t), string(version), settings...)
+	needKafka(t)
+	p, err := program.NewKafka(Context(t), home(t), program.Kafka4, settings...)
 	start(t, p, err)
 	return p
 }
@@ -48,39 +49,41 @@ func SecuredRedis(t testing.TB, settings ...string) *program.Secured {
 }
 
 // SecuredKafka starts a Kafka that also has SASL and TLS ports.
-func SecuredKafka(t testing.TB, version Version, settings ...string) *program.Secured {
+func SecuredKafka(t testing.TB, settings ...string) *program.Secured {
 	t.Helper()
-	needKafka(t, version)
-	s, err := program.NewSecuredKafka(Context(t), home(t), string(version), settings...)
+	needKafka(t)
+	s, err := program.NewSecuredKafka(Context(t), home(t), settings...)
 	start(t, s, err)
 	return s
 }
 
-// KafkaTool runs a command-line tool of Kafka (program.KafkaTool) and returns what it prints.
-func KafkaTool(t testing.TB, version Version, addr, class string, args ...string) string {
+// KafkaTool runs one of Kafka's command-line tools against the broker and returns its output. class
+// is its class below org.apache.kafka.tools. Some tools print an error and still exit with 0.
+func KafkaTool(t testing.TB, addr, class string, args ...string) string {
 	t.Helper()
-	needKafka(t, version)
-	out, err := program.KafkaTool(Context(t), string(version), addr, class, args...)
+	needKafka(t)
+	libs, _ := program.KafkaLibs(program.Kafka4)
+	args = append([]string{program.QuickJava, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", filepath.Join(libs, "*"),
+		"org.apache.kafka.tools." + class, "--bootstrap-server", addr}, args...)
+	out, err := exec.CommandContext(Context(t), "java", args...).CombinedOutput()
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v\n%s", class, err, out)
 	}
-	return out
+	return string(out)
 }
 
 func localRedis(t testing.TB) (Server, error) {
 	if err := redisHere(); err != nil {
 		return Server{}, errors.Join(errAbsent, err)
 	}
-	addr := PrivateRedis(t).Addr
-	return Server{Addrs: []string{addr}, URL: "redis://" + addr}, nil
+	return Server{URL: "redis://" + PrivateRedis(t).Addr}, nil
 }
 
-func localKafka(t testing.TB, version Version) (Server, error) {
-	if err := kafkaHere(version); err != nil {
+func localKafka(t testing.TB) (Server, error) {
+	if err := kafkaHere(); err != nil {
 		return Server{}, errors.Join(errAbsent, err)
 	}
-	addr := PrivateKafka(t, version).Addr
-	return Server{Addrs: []string{addr}, URL: addr}, nil
+	return Server{URL: PrivateKafka(t).Addr}, nil
 }
 
 func needRedis(t testing.TB) {
@@ -90,9 +93,9 @@ func needRedis(t testing.TB) {
 	}
 }
 
-func needKafka(t testing.TB, version Version) {
+func needKafka(t testing.TB) {
 	t.Helper()
-	if err := kafkaHere(version); err != nil {
+	if err := kafkaHere(); err != nil {
 		missing(t, "Kafka", err.Error())
 	}
 }
@@ -102,9 +105,9 @@ func redisHere() error {
 	return err
 }
 
-func kafkaHere(version Version) error {
+func kafkaHere() error {
 	_, noJava := exec.LookPath("java")
-	_, noJars := program.KafkaLibs(string(version))
+	_, noJars := program.KafkaLibs(program.Kafka4)
 	return errors.Join(noJava, noJars)
 }
 

@@ -2,13 +2,11 @@
 //
 // Redis and Kafka try the rungs of a ladder and use the first one that this machine has:
 //
-//  1. Given: a server at the address in BAGTRAIL_TEST_REDIS,
-//     BAGTRAIL_TEST_KAFKA or BAGTRAIL_TEST_KAFKA39. .ci/servers starts them
-//     all and prints these.
+//  1. Given: a server at the address in BAGTRAIL_TEST_REDIS or
+//     BAGTRAIL_TEST_KAFKA. .ci/servers starts them and prints these.
 //  2. Container: an image in a Docker engine: the one that
-//     BAGTRAIL_TEST_REDIS_IMAGE, BAGTRAIL_TEST_KAFKA_IMAGE or
-//     BAGTRAIL_TEST_KAFKA39_IMAGE names, else a public one if it is there
-//     already; nothing is downloaded unasked.
+//     BAGTRAIL_TEST_REDIS_IMAGE or BAGTRAIL_TEST_KAFKA_IMAGE names, else a
+//     public one if it is there already; nothing is downloaded unasked.
 //  3. Local: redis-server on PATH, Java and the jars of Kafka (program.KafkaLibs).
 //  4. InProcess: Go code in the test's own process that speaks the protocol.
 //
@@ -33,8 +31,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"bagtrail/test/servers/program"
 )
 
 // Kind is the kind of a server: a rung of the ladder.
@@ -48,20 +44,10 @@ const (
 	InProcess Kind = "in-process"
 )
 
-// Version is a version of Kafka.
-type Version string
-
-// The versions that tests may ask for.
-const (
-	Kafka4  Version = program.Kafka4
-	Kafka39 Version = program.Kafka39
-)
-
 // Server is a server that a test may use until it ends.
 type Server struct {
-	Kind  Kind
-	Addrs []string // host:port: of a Redis, of the Kafka brokers
-	URL   string   // of a Redis, as in BAGTRAIL_REDIS_URL; of a Kafka, its addresses separated by commas
+	Kind Kind
+	URL  string // of a Redis, as in BAGTRAIL_REDIS_URL; of a Kafka, its addresses separated by commas
 }
 
 // Real reports whether the server is the real product.
@@ -78,14 +64,13 @@ func Redis(t testing.TB) Server {
 	})
 }
 
-// Kafka returns a broker of the version; the in-process one has no version. Topics must be created.
-// Other tests may use it at the same time.
-func Kafka(t testing.TB, version Version) Server {
+// Kafka returns a broker. Topics must be created. Other tests may use it at the same time.
+func Kafka(t testing.TB) Server {
 	t.Helper()
-	return climb(t, "Kafka "+string(version), []rung{
-		{Given, func(t testing.TB) (Server, error) { return givenKafka(t, version) }},
-		{Container, func(t testing.TB) (Server, error) { return containerKafka(t, version) }},
-		{Local, func(t testing.TB) (Server, error) { return localKafka(t, version) }},
+	return climb(t, "Kafka", []rung{
+		{Given, givenKafka},
+		{Container, containerKafka},
+		{Local, localKafka},
 		{InProcess, inProcessKafka},
 	})
 }
@@ -140,7 +125,7 @@ func climb(t testing.TB, what string, ladder []rung) Server {
 			t.Fatalf("%s, %s: %v", what, r.kind, err)
 		}
 		s.Kind = r.kind
-		t.Logf("%s: %s, at %s", what, s.Kind, strings.Join(s.Addrs, ","))
+		t.Logf("%s: %s, at %s", what, s.Kind, s.URL)
 		return s
 	}
 	missing(t, what, strings.Join(absent, "\n"))

@@ -28,7 +28,7 @@ func TestTheInProcessBrokerAnswersKafkasOwnTools(t *testing.T) {
 		{groups, "--describe --group readers --offsets", `readers +bim\.raw +0 +1 +1 +0 `},
 		{groups, "--list", `(?m)^readers$`},
 	} {
-		out := servers.KafkaTool(t, servers.Kafka4, broker.Addr(), step.class, strings.Fields(step.args)...)
+		out := servers.KafkaTool(t, broker.Addr(), step.class, strings.Fields(step.args)...)
 		if !regexp.MustCompile(step.want).MatchString(out) || strings.Contains(out, "Exception") {
 			t.Errorf("%s %s prints\n%s", step.class, step.args, out)
 		}

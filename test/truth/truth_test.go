@@ -25,7 +25,7 @@ import (
 var bags = flag.Int("bags", 300, "how many bags are checked in")
 
 func TestEveryAnswerIsTheTruth(t *testing.T) {
-	redis, kafka := servers.Redis(t), servers.Kafka(t, servers.Kafka4)
+	redis, kafka := servers.Redis(t), servers.Kafka(t)
 	name := servers.Unique(t, "truth")
 	settings := []string{
 		"BAGTRAIL_REDIS_URL=" + redis.URL,

@@ -94,22 +94,6 @@ func newKafka(ctx context.Context, home Home, version, addr, controller string, 
 	}, nil
 }
 
-// KafkaTool runs one of Kafka's command-line tools against the broker and returns its output. class
-// is its class below org.apache.kafka.tools. Some tools print an error and still exit with 0.
-func KafkaTool(ctx context.Context, version, addr, class string, args ...string) (string, error) {
-	libs, err := KafkaLibs(version)
-	if err != nil {
-		return "", err
-	}
-	args = append([]string{QuickJava, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", filepath.Join(libs, "*"),
-		"org.apache.kafka.tools." + class, "--bootstrap-server", addr}, args...)
-	out, err := exec.CommandContext(ctx, "java", args...).CombinedOutput()
-	if err != nil {
-		return string(out), fmt.Errorf("%s: %w\n%s", class, err, out)
-	}
-	return string(out), nil
-}
-
 // QuickJava turns off Java's optimizing compiler. A broker that was just started would otherwise
 // spend a core on compiling during the test or measurement.
 const QuickJava = "-XX:TieredStopAtLevel=1"

@@ -161,13 +161,6 @@ func (p *Process) Close() error {
 	return nil
 }
 
-// Running reports whether the server has been started and has not ended. A stopped server runs.
-func (p *Process) Running() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.alive()
-}
-
 // Pid returns the process id of the running server, 0 if it does not run.
 func (p *Process) Pid() int {
 	p.mu.Lock()

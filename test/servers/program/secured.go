@@ -58,7 +58,7 @@ func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
 // NewSecuredKafka prepares a Kafka with ports for plain, SASL, TLS and SASL over TLS; Start runs it.
 // With the setting "authorizer.class.name=…" User has only the rights that were granted through the
 // plain port.
-func NewSecuredKafka(ctx context.Context, home Home, version string, settings ...string) (*Secured, error) {
+func NewSecuredKafka(ctx context.Context, home Home, settings ...string) (*Secured, error) {
 	cert, key, err := certificate(home.Dir)
 	if err != nil {
 		return nil, err
@@ -93,7 +93,7 @@ func NewSecuredKafka(ctx context.Context, home Home, version string, settings ..
 	for _, mechanism := range []string{"SCRAM-SHA-256", "SCRAM-SHA-512"} {
 		format = append(format, "--add-scram", mechanism+"=[name="+User+",password="+Password+"]")
 	}
-	p, err := newKafka(ctx, home, version, plain, controller, format, append(own, settings...))
+	p, err := newKafka(ctx, home, Kafka4, plain, controller, format, append(own, settings...))
 	if err != nil {
 		return nil, err
 	}
