@@ -1,6 +1,6 @@
 // Package quickstart_test runs the quick start of the README: its shell blocks, one after the other
-// in one shell, in a copy of the tree. It needs bash, curl, and the ports of the README free. It is
-// skipped unless BAGTRAIL_TEST_QUICKSTART is set; `make quickstart` sets it.
+// in one shell, in a copy of the tree. It needs bash, curl, GNU tar, and the ports of the README free.
+// It is skipped unless BAGTRAIL_TEST_QUICKSTART is set; `make quickstart` sets it.
 package quickstart_test
 
 import (
@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"bagtrail/test/service"
 )
 
 const root = "../.."
@@ -44,32 +46,16 @@ func script(text string) string {
 	return b.String()
 }
 
-// copyTree copies the files of the project, as they are now, into a new folder.
+// copyTree copies the files of the project, as they are now, into a new folder. It ignores files that
+// are deleted, but not committed.
 func copyTree(t *testing.T) string {
 	t.Helper()
-	list := exec.CommandContext(t.Context(), "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	list.Dir = root
-	names, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(names), "\x00"), "\x00") {
-		from, to := filepath.Join(root, name), filepath.Join(dir, name)
-		info, err := os.Stat(from)
-		if err != nil || info.IsDir() {
-			continue // deleted, but not committed
-		}
-		data, err := os.ReadFile(from)
-		if err == nil {
-			err = os.MkdirAll(filepath.Dir(to), 0o755)
-		}
-		if err == nil {
-			err = os.WriteFile(to, data, info.Mode().Perm())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	cmd := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c",
+		`git ls-files -z --cached --others --exclude-standard | tar --null --files-from=- --ignore-failed-read -c | tar -x -C "$0"`, dir)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	return dir
 }
@@ -82,11 +68,7 @@ func TestTheQuickStartDoesWhatItSays(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-e", "-u", "-o", "pipefail", "-c", script(section(t, "Quick start")))
 	cmd.Dir = copyTree(t)
-	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "BAGTRAIL_") {
-			cmd.Env = append(cmd.Env, entry)
-		}
-	}
+	cmd.Env = service.WithoutSettings(os.Environ())
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // to stop everything that it starts
