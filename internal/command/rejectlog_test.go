@@ -107,12 +107,6 @@ func TestARejectedMessageIsOneLogLineWithoutItsValues(t *testing.T) {
 	}
 }
 
-func TestValidateLogsNothing(t *testing.T) {
-	if got := run(t, secretive, nil, "validate"); got.code != command.Rejected || got.stderr != "" {
-		t.Errorf("%+v", got)
-	}
-}
-
 func TestAFloodOfRejectedMessagesIsCountedInTheLog(t *testing.T) {
 	const flood = 5000
 	got := run(t, strings.Repeat(secretive, flood), tools(t), "replay", "--kafka-brokers=off", "--split", "-")

@@ -162,40 +162,6 @@ func message() (body, history string) {
 	return fmt.Sprintf(`{"bim_message":%q}`, text), "/baggage/history/v1.0/tag/0724123456/flightdate/" + today.Format(time.DateOnly)
 }
 
-func TestServeAnswersTheSameAfterARestart(t *testing.T) {
-	s := start(t, []string{"serve"})
-	s.untilReady()
-	body, history := message()
-	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", body); status != 200 || !strings.Contains(answer, "SVCPRB037") {
-		t.Fatalf("%d %s", status, answer)
-	}
-	status, before := s.ask("GET", history, "")
-	if status != 200 || !strings.Contains(before, `"event_code":"EXPECTED"`) {
-		t.Fatalf("%d %s", status, before)
-	}
-	if code := s.down(); code != command.Done {
-		t.Fatalf("exit code %d", code)
-	}
-	s.up([]string{"serve"})
-	s.untilReady()
-	if _, after := s.ask("GET", history, ""); after != before {
-		t.Errorf("before %s\nafter  %s", before, after)
-	}
-	for _, want := range []string{
-		`"part":"kafka"`, `"replaced_by":"BAGTRAIL_KAFKA_BROKERS"`, `"part":"redis"`, `"replaced_by":"BAGTRAIL_REDIS_URL"`,
-		`"part":"delayed-bag system"`, `"replaced_by":"BAGTRAIL_WTR_URL"`,
-	} {
-		if !strings.Contains(s.stderr.String(), want) {
-			t.Errorf("the log does not say %s", want)
-		}
-	}
-	for line := range strings.Lines(s.stderr.String()) {
-		if !json.Valid([]byte(line)) || strings.Contains(line, "0724123456") {
-			t.Errorf("a log line: %s", line)
-		}
-	}
-}
-
 func TestChangesCanBeAskedForOnceServeIsReady(t *testing.T) {
 	s := start(t, []string{"serve"})
 	for range 3 {
@@ -242,24 +208,6 @@ func TestAServiceThatStopsLingersUntilBalancersNotice(t *testing.T) {
 		t.Error("the answer does not say that the connection ends")
 	}
 	if code := s.wait(); code != command.Done {
-		t.Errorf("exit code %d", code)
-	}
-}
-
-func TestServeWithKafkaOffKeepsTheIndexOnly(t *testing.T) {
-	s := start(t, []string{"serve", "--kafka-brokers=off"})
-	s.untilReady()
-	body, history := message()
-	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", body); status != 200 {
-		t.Fatalf("%d %s", status, answer)
-	}
-	if _, answer := s.ask("GET", history, ""); !strings.Contains(answer, "EXPECTED") {
-		t.Error(answer)
-	}
-	if !strings.Contains(s.stderr.String(), "nothing to rebuild the index from") {
-		t.Errorf("the log does not say so: %s", s.stderr)
-	}
-	if code := s.down(); code != command.Done {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -331,18 +279,6 @@ func TestFilesThatSayNonsenseEndWith2(t *testing.T) {
 		if code := s.wait(); code != command.Usage || !strings.Contains(s.stderr.String(), "nonsense: ") {
 			t.Errorf("%s: exit code %d, %s", variable, code, s.stderr)
 		}
-	}
-}
-
-func TestWhileAServerIsAwayReadyzNamesItAndASignalEndsTheWait(t *testing.T) {
-	nobody := loopback.Address(t)
-	s := start(t, []string{"serve", "--redis-url=redis://" + nobody, "--kafka-brokers=off"})
-	s.until("redis is named", func() bool {
-		status, body := s.readiness()
-		return status == http.StatusServiceUnavailable && strings.Contains(body, `{"name":"redis","ready":false`) && strings.Contains(body, "waiting for redis")
-	})
-	if code := s.down(); code != command.Done {
-		t.Errorf("exit code %d", code)
 	}
 }
 

@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -206,21 +205,5 @@ func TestSimulateSaysWhatIsWrong(t *testing.T) {
 		if got := run(t, "", nil, args...); got.code != command.Failed || got.stderr == "" {
 			t.Errorf("%q: %+v", args, got)
 		}
-	}
-}
-
-func TestTheDelayedBagSimulatorRunsByItself(t *testing.T) {
-	address := loopback.Address(t)
-	s := start(t, []string{"wtr-simulator", "--addr", address})
-	s.until("it answers", func() bool {
-		resp, err := http.Get("http://" + address + "/records")
-		if err != nil {
-			return false
-		}
-		defer resp.Body.Close()
-		return resp.StatusCode == http.StatusOK
-	})
-	if code := s.down(); code != command.Done {
-		t.Errorf("exit code %d", code)
 	}
 }

@@ -3,7 +3,6 @@ package command_test
 import (
 	"context"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -61,56 +60,6 @@ func TestValidateShowsAnyBytesSafely(t *testing.T) {
 	}
 }
 
-func TestValidateJSONHasExactlyTheMembersOfTheContract(t *testing.T) {
-	got := run(t, bad, nil, "validate", "--json", "-")
-	var line struct {
-		Errors, Warnings []json.RawMessage
-	}
-	if err := json.Unmarshal([]byte(got.stdout), &line); err != nil {
-		t.Fatalf("%v in %s", err, got.stdout)
-	}
-	if len(line.Errors) != 1 || len(line.Warnings) != 1 || got.code != command.Rejected {
-		t.Fatalf("%+v", got)
-	}
-	if want := []string{"file", "message", "kind", "accepted", "errors", "warnings"}; !slices.Equal(members(t, got.stdout), want) {
-		t.Errorf("got %q", members(t, got.stdout))
-	}
-	for _, d := range append(line.Errors, line.Warnings...) {
-		if want := []string{"code", "description", "severity", "line", "column", "end_column", "element", "value", "expected"}; !slices.Equal(members(t, string(d)), want) {
-			t.Errorf("got %q", members(t, string(d)))
-		}
-	}
-	if !strings.HasPrefix(got.stdout, `{"file":"-","message":1,"kind":"BSM","accepted":false,"errors":[{"code":"SVCPRB022","description":"`) {
-		t.Errorf("got %s", got.stdout)
-	}
-	// Nothing is ever null.
-	if got := run(t, bsm, nil, "validate", "--json"); got.stdout != `{"file":"-","message":1,"kind":"BSM","accepted":true,"errors":[],"warnings":[]}`+"\n" || got.code != command.Done {
-		t.Errorf("%+v", got)
-	}
-}
-
-// members returns the names of a JSON object's members, in its order.
-func members(t *testing.T, object string) []string {
-	t.Helper()
-	d := json.NewDecoder(strings.NewReader(object))
-	var names []string
-	if _, err := d.Token(); err != nil {
-		t.Fatal(err)
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			t.Fatal(err)
-		}
-		names = append(names, name.(string))
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return names
-}
-
 // lines decodes what --json printed.
 func lines(t *testing.T, stdout string) (all []jsonLine) {
 	t.Helper()
@@ -130,7 +79,6 @@ type jsonLine struct {
 	Kind     string
 	Accepted bool
 	Errors   []struct{ Code string }
-	Warnings []struct{ Code string }
 	Events   []struct {
 		Bagtag string
 		Event  struct {
@@ -247,41 +195,6 @@ func TestValidateStopsWhenItIsToldTo(t *testing.T) {
 	if code := command.Run(ctx, []string{"validate"}, nil, strings.NewReader(bsm), &stdout, &stderr); code != command.Failed || !strings.Contains(stderr.String(), "stopped early") {
 		t.Errorf("%d %s %s", code, stdout.String(), stderr.String())
 	}
-}
-
-func TestValidateAgreesWithTheSamples(t *testing.T) {
-	dir := filepath.Join("..", "..", "..", "shared", "samples")
-	table, err := os.ReadFile(filepath.Join(dir, "expected.tsv"))
-	if err != nil {
-		t.Skip("no samples here")
-	}
-	want := map[string]string{}
-	for row := range strings.Lines(string(table)) {
-		name, rest, _ := strings.Cut(strings.TrimSpace(row), "\t")
-		want[name] = rest
-	}
-	got := run(t, "", nil, "validate", "--json", dir)
-	for _, l := range lines(t, got.stdout) {
-		name := strings.TrimSuffix(filepath.Base(l.File), ".txt")
-		row := strings.Join([]string{l.Kind, numbers(l.Errors), numbers(l.Warnings)}, "\t")
-		if row != want[name] {
-			t.Errorf("%s: got %q, want %q", name, row, want[name])
-		}
-	}
-	if got.code != command.Rejected {
-		t.Errorf("exit code %d", got.code)
-	}
-}
-
-func numbers(list []struct{ Code string }) string {
-	if len(list) == 0 {
-		return "-"
-	}
-	var all []string
-	for _, d := range list {
-		all = append(all, strings.TrimPrefix(d.Code, "SVCPRB"))
-	}
-	return strings.Join(all, ",")
 }
 
 func TestValidateSaysHowAFaultIsMended(t *testing.T) {

@@ -3,6 +3,8 @@ package command_test
 import (
 	"encoding/json"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -37,6 +39,9 @@ func TestAWebhookTellsAReceiverWhatHappensToABag(t *testing.T) {
 	}
 	log := s.stderr.String()
 	s.down()
+	if _, err := os.Stat(filepath.Join(s.variable("BAGTRAIL_DATA_DIR"), "secret")); err != nil { // from which that of the webhook is derived
+		t.Error(err)
+	}
 	s.up([]string{"serve"})
 	s.untilReady()
 	other := strings.Replace(body, "0724123456", "0724123457", 1)

@@ -149,8 +149,11 @@ func TestSIGTERMEndsAStartThatWaits(t *testing.T) {
 	if !s.Until(patience, func() bool { status, _ := s.TryGet(s.Ops + "/livez"); return status == 200 }) {
 		t.Fatal("no ops server while the start waits")
 	}
-	if status, body := s.TryGet(s.Ops + "/readyz"); status != 503 {
-		t.Errorf("/readyz while the start waits: %d %s", status, body)
+	if !s.Until(patience, func() bool {
+		status, body := s.TryGet(s.Ops + "/readyz")
+		return status == 503 && strings.Contains(body, `{"name":"redis","ready":false`) && strings.Contains(body, "waiting for redis")
+	}) {
+		t.Error("/readyz does not name Redis while the start waits")
 	}
 	began := time.Now()
 	s.Signal(syscall.SIGTERM)

@@ -457,4 +457,7 @@ func TestNeverMoreFilesThanRequests(t *testing.T) {
 	if got := strings.Count(s.Get(service.HistoryPath("0724191001", day(-1).iso())).Body, `"event_code":"MISHANDLED"`); got != len(references) {
 		t.Errorf("%d MISHANDLED events of %d reports", got, len(references))
 	}
+	if code := simulator.Stop(); code != 0 {
+		t.Errorf("the simulator ends with %d", code)
+	}
 }
