@@ -230,18 +230,6 @@ func TestReplayOfRejectsLeavesOutWhatIsDecided(t *testing.T) {
 	})
 }
 
-func TestReplayRefusesFlagsThatItDoesNotUse(t *testing.T) {
-	for _, args := range []string{
-		"--rejects --from 2199-01-01", "--rejects --received 2026-03-14T08:00:00Z", "--rejects --split",
-		"--received 2026-03-14T08:00:00Z", "--split", "--from earliest -", "--rejects -",
-	} {
-		env := append(tools(t), "BAGTRAIL_REDIS_URL=redis://127.0.0.1:1")
-		if got := run(t, "", env, append([]string{"replay"}, strings.Fields(args)...)...); got.code != command.Usage {
-			t.Errorf("%s: exit code %d, %s", args, got.code, got.stderr)
-		}
-	}
-}
-
 // A file that is mended and still faulty is another reject.
 func TestTwoRejectedMessagesOfOneFileNameAreTwoRejects(t *testing.T) {
 	s := start(t, []string{"serve"})

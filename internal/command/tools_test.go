@@ -80,6 +80,12 @@ func TestReplaySaysWhatIsWrong(t *testing.T) {
 		{[]string{"replay", "--redis-url=redis://a", "--kafka-brokers=off"}, command.Usage, "BAGTRAIL_KAFKA_BROKERS is off"},
 		{[]string{"replay", "--from=yesterday", "--redis-url=redis://a"}, command.Usage, "--from: "},
 		{[]string{"replay", "--from=earliest", "x.txt"}, command.Usage, "not for files"},
+		{[]string{"replay", "--rejects", "-"}, command.Usage, "not for files"},
+		{[]string{"replay", "--rejects", "--from=2199-01-01"}, command.Usage, "not for the rejects"},
+		{[]string{"replay", "--rejects", "--received=2026-03-14"}, command.Usage, "are for files"},
+		{[]string{"replay", "--rejects", "--split"}, command.Usage, "are for files"},
+		{[]string{"replay", "--received=2026-03-14", "--redis-url=redis://a", "--kafka-brokers=a:1"}, command.Usage, "are for files"},
+		{[]string{"replay", "--split", "--redis-url=redis://a", "--kafka-brokers=a:1"}, command.Usage, "are for files"},
 		{[]string{"replay", "--received=yesterday", "x.txt"}, command.Usage, "--received: "},
 		{[]string{"replay", "--received=2999-01-01", "x.txt"}, command.Usage, "--received is in the future"},
 		{[]string{"replay", "/no/such/file"}, command.Failed, "/no/such/file"},
@@ -167,6 +173,10 @@ func TestSimulateSendsNothingFromTheFutureByDefault(t *testing.T) {
 
 func TestAWrongFlagOfAToolIsWrongUsage(t *testing.T) {
 	for _, tc := range []struct{ command, says string }{
+		{"simulate --faults=some", "--faults"},
+		{"simulate --start=now", "--start"},
+		{"simulate --kafka-brokers=off", "BAGTRAIL_KAFKA_BROKERS is off"},
+		{"simulate x", "unknown command"},
 		{"simulate --to=- --bags=-1", "-1 bags"},
 		{"simulate --to=- --interval=-1s", "interval -1s"},
 		{"simulate --to=- --rate=-1", "--rate"},
@@ -187,17 +197,7 @@ func TestAWrongFlagOfAToolIsWrongUsage(t *testing.T) {
 	}
 }
 
-func TestSimulateSaysWhatIsWrong(t *testing.T) {
-	for _, args := range [][]string{
-		{"simulate", "--faults=some"},
-		{"simulate", "--start=now"},
-		{"simulate", "--kafka-brokers=off"},
-		{"simulate", "x"},
-	} {
-		if got := run(t, "", tools(t), args...); got.code != command.Usage || got.stderr == "" {
-			t.Errorf("%q: %+v", args, got)
-		}
-	}
+func TestSimulateNeedsFilesThatItCanWrite(t *testing.T) {
 	for _, args := range [][]string{
 		{"simulate", "--to=/no/such/directory/file"},
 		{"simulate", "--to=-", "--truth=/no/such/directory/file"},

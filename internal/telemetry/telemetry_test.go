@@ -15,7 +15,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"bagtrail/internal/pause"
@@ -101,15 +100,6 @@ func TestMetricsAndProfilesAreServed(t *testing.T) {
 	for _, path := range []string{"/other", "/debug/pprof/cmdline"} { // the command line may hold a password
 		if status, _ := get(t, ops, path); status != 404 {
 			t.Errorf("%s: %d", path, status)
-		}
-	}
-}
-
-func TestEveryRegistryIsItsOwn(t *testing.T) {
-	for range 2 {
-		counter := prometheus.NewCounter(prometheus.CounterOpts{Name: "x_total"})
-		if err := telemetry.NewRegistry("1").Register(counter); err != nil {
-			t.Error(err)
 		}
 	}
 }

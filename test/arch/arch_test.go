@@ -212,14 +212,6 @@ func TestEveryTechnologyIsKnownToFew(t *testing.T) {
 	}
 }
 
-func TestTheCommandIsImportedByMainAndTestsOnly(t *testing.T) {
-	for _, p := range list(t) {
-		if slices.Contains(p.Imports, module+"/internal/command") && p.path() != "" && !under(p.path(), "test") {
-			t.Errorf("%s imports the command", p.ImportPath)
-		}
-	}
-}
-
 func TestTheParserStandsOnTheStandardLibraryAlone(t *testing.T) {
 	for _, p := range list(t) {
 		for _, imported := range p.Imports {
