@@ -60,7 +60,7 @@ func (s *service) openDemoFlights() error {
 }
 
 // openDemoDoor plays simulated traffic in real time.
-func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) (runner, error) {
+func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) runner {
 	s.log.Warn("demo: the traffic is simulated, and nothing of it is kept")
 	begun := s.clock()
 	options := simulate.Options{
@@ -73,7 +73,7 @@ func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) (runner, error) {
 			return err
 		}
 		return nil
-	}, nil
+	}
 }
 
 // demo accepts the messages of a demo, and remembers one of their bags.

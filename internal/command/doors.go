@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"bagtrail/ingestor"
@@ -15,7 +14,7 @@ type runner func(ctx context.Context) error
 // logs and counts under the name of the door.
 var doors = []struct {
 	name string
-	open func(*service, *ingestor.Acceptor) (runner, error)
+	open func(*service, *ingestor.Acceptor) runner
 }{
 	{kafkaDoor, (*service).openKafkaDoor},
 	{httpDoor, (*service).openHTTPDoor},
@@ -41,11 +40,7 @@ func (s *service) openDoors(ctx context.Context) error {
 		if !s.opens(d.name) {
 			continue
 		}
-		run, err := d.open(s, s.acceptor(d.name))
-		if err != nil {
-			return failed(fmt.Errorf("open the %s door: %w", d.name, err))
-		}
-		running.start(d.name+" door", run)
+		running.start(d.name+" door", d.open(s, s.acceptor(d.name)))
 	}
 	running.start("status", s.status.Run)
 	if s.opens(kafkaDoor) && s.changes != nil {

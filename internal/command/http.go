@@ -51,7 +51,7 @@ func (s *service) listen(ctx context.Context) (err error) {
 }
 
 // openHTTPDoor opens the door that serves all operations and pages over HTTP.
-func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) (runner, error) {
+func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) runner {
 	site := s.site(acceptor)
 	s.log.Info("HTTP server listens", zap.Stringer("address", s.listener.Addr()), zap.Bool("tls", s.conf.HTTP.TLS()))
 	return func(ctx context.Context) error {
@@ -61,7 +61,7 @@ func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) (runner, error) {
 			Handler: closing(ctx, s.guarded(site)), Certificate: s.conf.HTTP.TLSCert, PrivateKey: s.conf.HTTP.TLSKey,
 			Log: s.log, Drain: s.conf.HTTP.Drain, OnStop: site.Stop,
 		}.Run(lingering, s.listener)
-	}, nil
+	}
 }
 
 // linger returns a context that ends a while after ctx, so that load balancers see in time that
@@ -189,7 +189,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	operations = append(operations, s.desk.Operations()...)
 	operations = append(operations, s.status.Operation())
 	for _, op := range operations {
-		requests.Expect(op.Template, op.Method, http.StatusOK, http.StatusServiceUnavailable)
+		requests.Expect(op.Template, op.Method)
 	}
 	var site *web.Site
 	if s.conf.HTTP.Console {

@@ -181,12 +181,12 @@ func (s *service) doorConfig() kafkadoor.Config {
 }
 
 // openKafkaDoor opens the door that reads the raw topic.
-func (s *service) openKafkaDoor(acceptor *ingestor.Acceptor) (runner, error) {
+func (s *service) openKafkaDoor(acceptor *ingestor.Acceptor) runner {
 	s.consumer = telemetry.NewConsumer(s.registry, "kafka", []string{"index", "rejects", "marks"}, s.clock)
 	consumer := s.kafka.NewConsumer(acceptor, s.consumer)
 	s.waited = consumer.Waited
 	s.ready.Add("consumer", !s.opens(httpDoor), // queries need no consumer
 		func(context.Context) error { return consumer.Member() })
 	s.ready.Add("partitions", true, func(context.Context) error { return consumer.Stalled() })
-	return consumer.Run, nil
+	return consumer.Run
 }

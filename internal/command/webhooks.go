@@ -3,8 +3,8 @@ package command
 import (
 	"context"
 	"crypto/rand"
-	"math/big"
 	mathrand "math/rand/v2"
+	"strings"
 
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/deliverystore"
@@ -48,17 +48,11 @@ func (s *service) openWebhooks(feed *changefeed.Feed) *webhooks.Service {
 		Feed: feed, Keys: s.keys, Airlines: s.airlines, Secret: s.secret, Guard: webhooks.Guard{Allowed: s.conf.HTTP.WebhookNetworks},
 		Deliveries: deliverystore.New(s.redis), FoldBytes: s.conf.HTTP.AnswerBytes, Count: telemetry.NewWebhooks(s.registry, webhooks.Results...),
 		Metrics: telemetry.NewConsumer(s.registry, "webhooks", nil, s.clock),
-		Logger:  s.log, Now: s.clock, Random: mathrand.Float64, NewID: newWebhookID,
+		Logger:  s.log, Now: s.clock, Random: mathrand.Float64,
+		NewID: func() string { return "wh_" + strings.ToLower(rand.Text()) }, // nobody can guess it
 	})
 	s.background.start("topic of webhooks", s.webhooks.Read)
 	s.ready.Add("webhooks", false, // queries and messages do not need them
 		func(context.Context) error { return s.webhooks.Member() })
 	return s.webhooks
-}
-
-// newWebhookID returns an id that nobody can guess: 128 random bits.
-func newWebhookID() string {
-	bits := make([]byte, 16)
-	_, _ = rand.Read(bits) // never fails
-	return "wh_" + new(big.Int).SetBytes(bits).Text(36)
 }

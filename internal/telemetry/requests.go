@@ -36,11 +36,11 @@ func (r *Requests) Observe(route, method string, status int, took time.Duration,
 	r.bytes.WithLabelValues(route).Add(float64(bytes))
 }
 
-// Expect creates the series of a route with each of the statuses, at 0, so that the first request
-// is an increase.
-func (r *Requests) Expect(route, method string, statuses ...int) {
-	for _, status := range statuses {
-		r.seconds.WithLabelValues(route, method, strconv.Itoa(status))
-		r.bytes.WithLabelValues(route)
+// Expect creates the series of a route with the statuses of success and of trouble, at 0, so that the
+// first request is an increase.
+func (r *Requests) Expect(route, method string) {
+	r.bytes.WithLabelValues(route)
+	for _, status := range []string{"200", "503"} {
+		r.seconds.WithLabelValues(route, method, status)
 	}
 }
