@@ -1,5 +1,4 @@
-// Package invent makes up baggage messages for the dictionary of the codec and for benchmarks of
-// the store. Airlines, airports, names, bookings and places are random. The order of elements and
+// Package invent makes up baggage messages for benchmarks and tests of the store. Airlines, airports, names, bookings and places are random. The order of elements and
 // the use of their fields are those of real feeds. The same seed gives the same bytes. The service
 // does not use this package.
 package invent
