@@ -287,3 +287,19 @@ func TestAPositioningOfAnArrivingFlightIsIgnored(t *testing.T) {
 	w.send("12T06:03", position("JFK")...)
 	expect(t, "events", codes(w.one(plate)), "LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT")
 }
+
+// A text without a year is about another flight half a year later, also behind the same origin line.
+func TestACopyOfAPositioningIsOfTheSameFlight(t *testing.T) {
+	const filled = "BPM\n.V/1LZRH\n.J/R\n.F/LX14/12MAR/JFK\n.U/AKE1\n.N/0220000001001\nENDBPM"
+	const aboard = ".ZRHXXLX 120800\nBPM\n.V/1LZRH\n.F/LX14/12MAR/JFK\n.U/AKE1/41\nENDBPM"
+	w := newWorld(t)
+	for _, day := range []string{"2026-03-12", "2026-10-12"} {
+		w.sendText(at(day+"T06:00:00Z"), filled)
+		w.sendText(at(day+"T08:00:00Z"), aboard)
+	}
+	bags := w.bags(plate)
+	expect(t, "bags", len(bags), 2)
+	for _, b := range bags {
+		expect(t, "events", codes(b), "LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT")
+	}
+}

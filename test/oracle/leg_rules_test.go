@@ -13,8 +13,9 @@ var arrivalRules = []rule{
 	{"a BPM with an inbound flight alone is on arrival", `
 10:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH
 20:00 BPM .V/1LJFK .J/R .I/LX014/20JUN/ZRH .N/+A
-20:10 BPM .V/1LJFK .J/S .I/LX014/20JUN/ZRH .N/+A`,
-		[]string{"events A: EXPECTED ARRIVED SORTED", "legs A: LX14 ZRH-JFK Not Loaded"}},
+20:10 BPM .V/1LJFK .J/S .I/LX014/20JUN/ZRH .N/+A
+20:20 BPM .V/1LJFK .J/R .I/LX014/20JUN/ZRH .O/AA1/20JUN/LAX .N/+A`,
+		[]string{"events A: EXPECTED ARRIVED SORTED ARRIVED", "legs A: LX14 ZRH-JFK Not Loaded"}},
 	{"the outbound flight decides before the inbound one", `
 10:00 BPM .V/1LZRH .I/LX602/20JUN/GVA .F/LX014/20JUN/JFK .N/+A`,
 		[]string{"events A: LOADED_ON_AIRCRAFT"}},

@@ -201,6 +201,15 @@ var copyRules = []rule{
 10:00:20 .ZRHXXLX~201000 BSM .V/1LZRH .F/LX604/20JUN/GVA .N/+A .P/SMITH
 10:00:40 .ZRHXXLX~201000 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH`,
 		[]string{"legs A: LX602 ZRH-GVA Not Loaded"}},
+	{"the last moment of that minute belongs to it", `
+10:00 .ZRHXXLX~201000 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
+10:00 .ZRHXXLX~201000 BSM .V/1LZRH .F/LX604/20JUN/GVA .N/+A .P/SMITH
+10:01 .ZRHXXLX~201000 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH`,
+		[]string{"events A: EXPECTED EXPECTED EXPECTED", "legs A: LX602 ZRH-GVA Not Loaded"}},
+	{"another text with the origin line of a first one is no copy", `
+10:00 .ZRHXXLX~201000 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
+12:00 .ZRHXXLX~201000 BSM .V/1LZRH .F/LX604/20JUN/GVA .N/+A .P/SMITH`,
+		[]string{"legs A: LX604 ZRH-GVA Not Loaded"}},
 	{"the last origin line before the identifier counts", `
 10:00 .MUCXXLH~201000 .ZRHXXLX~201001 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
 10:30 BSM .V/1LZRH .F/LX604/20JUN/GVA .N/+A .P/SMITH
@@ -212,6 +221,12 @@ var copyRules = []rule{
 10:14 BPM .V/1LZRH .F/LX602/20JUN/GVA .B/OFF/+A
 10:18 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A`,
 		[]string{"events A: EXPECTED LOADED_ON_AIRCRAFT OFFLOADED", "legs A: LX602 ZRH-GVA Offloaded"}},
+	{"a load is no copy of one that an OFF was before, as a late message tells", `
+10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
+10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A
+10:14 BPM .V/1LZRH .J/R///20JUN/1008Z .F/LX602/20JUN/GVA .B/OFF/+A
+10:18 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A`,
+		[]string{"events A: EXPECTED OFFLOADED LOADED_ON_AIRCRAFT LOADED_ON_AIRCRAFT"}},
 	{"the last moment of the window belongs to it", `
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
 10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A
