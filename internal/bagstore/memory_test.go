@@ -9,11 +9,14 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"bagtrail/enricher"
+	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
-	"bagtrail/internal/bagstore/codec/invent"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/simulate"
+	"bagtrail/parser"
 	"bagtrail/test/race"
 )
 
@@ -23,41 +26,29 @@ func TestMemoryOfAnEvent(t *testing.T) {
 	if race.Enabled {
 		t.Skip("measures Redis, from one goroutine")
 	}
-	const bags = 4000
 	ctx := context.Background()
 	server := redistest.StartServer(t)
 	client := server.Client(t)
 	store := open(t, server.URL(""), bagstore.Config{})
 
-	empty := used(t, client)
-	feed := invent.NewFeed(20261121, time.Now().Add(-24*time.Hour))
-	var all []invent.Bag
-	raw, events := 0, 0
-	for range bags {
-		b := feed.Bag()
-		all = append(all, b)
-		for _, m := range b.Messages {
-			raw += len(m)
-			events++
-		}
-		if _, err := store.Writer().File(ctx, filings(b)); err != nil {
-			t.Fatal(err)
-		}
+	empty, all := used(t, client), feed(20261121, 4000)
+	if _, err := store.Writer().File(ctx, all); err != nil {
+		t.Fatal(err)
 	}
+	events := len(all)
 	index := float64(used(t, client)-empty) / float64(events)
 
 	if err := client.FlushAll(ctx).Err(); err != nil {
 		t.Fatal(err)
 	}
 	empty = used(t, client)
-	for i, b := range all {
-		pipeline := client.Pipeline()
-		for j, m := range b.Messages {
-			pipeline.Set(ctx, fmt.Sprintf("m:%d", i*15+j), m, 0)
-		}
-		if _, err := pipeline.Exec(ctx); err != nil {
-			t.Fatal(err)
-		}
+	raw, pipeline := 0, client.Pipeline()
+	for i, f := range all {
+		raw += len(f.Raw)
+		pipeline.Set(ctx, fmt.Sprintf("m:%d", i), f.Raw, 0)
+	}
+	if _, err := pipeline.Exec(ctx); err != nil {
+		t.Fatal(err)
 	}
 	plain := float64(used(t, client)-empty) / float64(events)
 
@@ -81,17 +72,18 @@ func used(t *testing.T, client *goredis.Client) int {
 	return n
 }
 
-// filings returns the filings of the messages of an invented bag.
-func filings(b invent.Bag) []bag.Filing {
-	entry := bag.Entry{Plate: bag.Plate(b.Plate), PNRs: []string{b.PNR}}
-	for _, f := range b.Flights {
-		entry.Flights = append(entry.Flights, bag.Flight{
-			Airline: f.Airline, Number: strings.TrimLeft(f.Number, "0"), Day: bag.DayOf(f.Day),
-		})
-	}
+// feed returns the filings of the messages of so many simulated bags, in the order of a feed.
+func feed(seed uint64, bags int) []bag.Filing {
+	options := simulate.Options{Seed: seed, Bags: bags, Faults: simulate.DefaultFaults()}
+	options.Start = options.StartBefore(time.Now())
+	airports := airport.New()
+	enricher := enricher.New(airports)
 	var all []bag.Filing
-	for i, m := range b.Messages {
-		all = append(all, bag.Filing{Raw: m, Received: b.Times[i], Entries: []bag.Entry{entry}})
+	var m parser.Message
+	for sent := range simulate.Generate(options, nil) {
+		if m.Parse(sent.Text, airports); m.Accepted() {
+			all = append(all, enricher.Filing(&m, sent.Text, sent.Received))
+		}
 	}
 	return all
 }
