@@ -1,12 +1,10 @@
 package bagstore
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,7 +26,7 @@ var _ trail.Index = (*Reader)(nil)
 // wraps redis.ErrUnavailable. It leaves out damaged values. It is safe for concurrent use.
 type Reader struct {
 	store     *Store
-	buffers   sync.Pool                // of *buffer
+	rooms     sync.Pool                // of *[]byte, in which values are decoded
 	underWay  atomic.Int64             // how many queries are being sent
 	trips     *batcher.Batcher[*query] // the shared round trips
 	listTrips *batcher.Batcher[*query] // the same for queries for the plates of flights, so that others do not wait for these
@@ -48,7 +46,7 @@ func (s *Store) Reader() *Reader { return s.newReader(0) }
 func (s *Store) PatientReader() *Reader { return s.newReader(patience) }
 
 func (s *Store) newReader(longer time.Duration) *Reader {
-	r := &Reader{store: s, patience: longer, buffers: sync.Pool{New: func() any { return new(buffer) }}, large: budget.NewSizes()}
+	r := &Reader{store: s, patience: longer, rooms: sync.Pool{New: func() any { return new([]byte) }}, large: budget.NewSizes()}
 	r.trips, r.listTrips = r.sharedTrips(tripsAtOnce), r.sharedTrips(1)
 	return r
 }
@@ -168,17 +166,14 @@ func versions(replies []*goredis.StringSliceCmd) []uint64 {
 // held returns the content of each reply to HGETALL. plates are the plates of the replies, or nil
 // for containers.
 func (r *Reader) held(replies []*goredis.StringSliceCmd, plates []bag.Plate) []trail.Held {
-	all, hashes := make([]trail.Held, len(replies)), make([]hash, len(replies))
+	all := make([]trail.Held, len(replies))
 	for i, reply := range replies {
-		all[i].Version = versionOf(reply.Val(), 2)
-		if len(reply.Val()) == 0 {
-			continue
-		}
-		hashes[i] = hash{reader: r, reply: reply}
+		plate := ""
 		if plates != nil {
-			hashes[i].plate = plates[i]
+			plate = string(plates[i])
 		}
-		all[i].Values = &hashes[i]
+		all[i].Version = versionOf(reply.Val(), 2)
+		all[i].Messages = func() ([]bag.Stored, bool) { return r.messages(reply, plate) }
 	}
 	return all
 }
@@ -200,65 +195,22 @@ func versionOf(words []string, every int) uint64 {
 	return max(sum, 1)
 }
 
-// hash is the reply to HGETALL. It implements trail.Values.
-type hash struct {
-	reader *Reader
-	reply  *goredis.StringSliceCmd
-	plate  bag.Plate // "" for a container
-}
-
-// buffer is memory for decoding the values of a hash.
-type buffer struct {
-	texts []byte
-	ends  []int // of each text
-}
-
-// textsTogether is the number of bytes at which collected texts are copied to a string of their
-// own. A larger copy would hold up the whole process when the garbage collector waits for its end.
-const textsTogether = 64 << 10
-
-// Messages implements trail.Values. Several texts share one string.
-func (h *hash) Messages() (messages []bag.Stored, whole bool) {
-	words := h.reply.Val()
-	b, _ := h.reader.buffers.Get().(*buffer)
-	defer h.reader.buffers.Put(b)
-	b.texts, b.ends, messages = b.texts[:0], b.ends[:0], make([]bag.Stored, 0, len(words)/2)
+// messages decodes the reply to HGETALL of a plate, or of a container, whose plate is "".
+func (r *Reader) messages(reply *goredis.StringSliceCmd, plate string) (messages []bag.Stored, whole bool) {
+	words := reply.Val()
+	room, _ := r.rooms.Get().(*[]byte)
+	defer r.rooms.Put(room)
+	messages = make([]bag.Stored, 0, len(words)/2)
 	for i := 0; i < len(words); i += 2 {
-		texts, m, err := h.reader.store.codec.Read(b.texts, words[i], words[i+1], string(h.plate))
+		text, m, err := r.store.codec.Read((*room)[:0], words[i], words[i+1], plate)
 		if err != nil {
-			h.reader.store.report(damage{keyOf(h.reply), badValue, words[i], words[i+1]})
+			r.store.report(damage{keyOf(reply), badValue, words[i], words[i+1]})
 			continue
 		}
-		b.texts, b.ends, messages = texts, append(b.ends, len(texts)), append(messages, m)
-		if len(texts) >= textsTogether {
-			b.give(messages)
-		}
+		m.Raw, *room = string(text), text
+		messages = append(messages, m)
 	}
-	b.give(messages)
-	slices.SortFunc(messages, byReceipt)
 	return messages, 2*len(messages) == len(words)
-}
-
-// give sets the texts of the last messages, and empties the buffer.
-func (b *buffer) give(messages []bag.Stored) {
-	text, start := string(b.texts), 0
-	for i, end := range b.ends {
-		messages[len(messages)-len(b.ends)+i].Raw, start = text[start:end], end
-	}
-	b.texts, b.ends = b.texts[:0], b.ends[:0]
-}
-
-// byReceipt compares messages by received time, position and text; a message comes before a report.
-func byReceipt(a, b bag.Stored) int {
-	if c := cmp.Or(a.Received.Compare(b.Received), a.Position.Compare(b.Position)); c != 0 {
-		return c
-	}
-	if c := strings.Compare(a.Raw, b.Raw); c != 0 || a.Report == b.Report {
-		return c
-	} else if b.Report {
-		return -1
-	}
-	return 1
 }
 
 // plates returns the members of a sorted set that are plates, and reports the others as damage.

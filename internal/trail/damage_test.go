@@ -19,19 +19,12 @@ func (d *damagedIndex) Read(ctx context.Context, w trail.Wanted) (trail.Found, e
 	found, err := d.Index.Read(ctx, w)
 	for _, all := range [][]trail.Held{found.Trails, found.Stowage} {
 		for i := range all {
-			if d.damaged && all[i].Values != nil {
-				all[i].Values = damagedValues{all[i].Values}
+			if messages, _ := all[i].Messages(); d.damaged && len(messages) > 0 {
+				all[i].Messages = func() ([]bag.Stored, bool) { return messages[:len(messages)-1], false }
 			}
 		}
 	}
 	return found, err
-}
-
-type damagedValues struct{ trail.Values }
-
-func (d damagedValues) Messages() (messages []bag.Stored, whole bool) {
-	messages, _ = d.Values.Messages()
-	return messages[:len(messages)-1], false
 }
 
 // A message that was damaged and then brought back is seen, though the versions are those that were read without it.

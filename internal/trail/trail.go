@@ -59,23 +59,9 @@ type Held struct {
 	// Version depends only on the set of messages. It is never 0. Another set has another version, so
 	// one version need not be read twice.
 	Version uint64
-	Values  Values // nil if there are no messages
-}
-
-// Values are messages in their stored form.
-type Values interface {
-	// Messages returns the messages in the order of receipt. If whole is false, damaged messages are
-	// missing. Then the result must not be cached: the version stays the same when a replay restores
-	// them.
-	Messages() (messages []bag.Stored, whole bool)
-}
-
-// Messages returns the messages, as Values does.
-func (h Held) Messages() (messages []bag.Stored, whole bool) {
-	if h.Values == nil {
-		return nil, true
-	}
-	return h.Values.Messages()
+	// Messages returns the messages, in any order. If whole is false, damaged messages are missing.
+	// Then the result must not be cached: the version stays the same when a replay restores them.
+	Messages func() (messages []bag.Stored, whole bool)
 }
 
 // Settings are the settings on which answers depend.

@@ -184,9 +184,10 @@ type view struct {
 	Stowage  map[bag.Container][]bag.Stored
 }
 
-// Messages returns the messages of a plate or container, without damaged ones.
+// Messages returns the messages of a plate or container in the order of receipt, without damaged ones.
 func Messages(held trail.Held) []bag.Stored {
 	messages, _ := held.Messages()
+	slices.SortFunc(messages, byReceipt)
 	return messages
 }
 
@@ -420,12 +421,19 @@ func testEmpty(t *testing.T, b *fixture) {
 		Flights: []bag.Flight{lx("1"), lx("2")}, Airports: []bag.AirportDay{{}, {Airport: "ZRH"}}, PNRs: []string{"ABC123", ""}, Originals: two, RushPNRs: []string{"ABC123", ""}, Contents: containers, Named: []bag.Named{{Flight: lx("1"), Surname: "X"}},
 		Trails: two, Stowage: containers, TrailVersions: two, StowageVersions: containers,
 	})
-	none, nothing := [][]bag.Plate{{}, {}}, []trail.Held{{Version: 1}, {Version: 1}}
+	for _, held := range append(got.Trails, got.Stowage...) {
+		if messages, whole := held.Messages(); held.Version != 1 || len(messages) > 0 || !whole {
+			t.Errorf("version %d of %v, whole: %t", held.Version, messages, whole)
+		}
+	}
+	trails, stowage := len(got.Trails), len(got.Stowage)
+	got.Trails, got.Stowage = nil, nil
+	none := [][]bag.Plate{{}, {}}
 	want := trail.Found{
 		Flights: none, Airports: [][]bag.Flight{nil, nil}, PNRs: none, Originals: none, RushPNRs: none, Contents: none, Named: [][]bag.Plate{nil},
-		Trails: nothing, Stowage: nothing, TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1},
+		TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1},
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
+	if err != nil || trails != 2 || stowage != 2 || !reflect.DeepEqual(got, want) {
 		t.Errorf("found %+v, %v", got, err)
 	}
 	if lengths, err := r.Lengths(ctx, two); err != nil || !slices.Equal(lengths, []int{0, 0}) {

@@ -124,10 +124,7 @@ func (x *Index) Lengths(_ context.Context, plates []bag.Plate) ([]int, error) {
 func (x *Index) held(lists [][]bag.Stored) []trail.Held {
 	out := make([]trail.Held, len(lists))
 	for i, messages := range lists {
-		out[i].Version = 1
-		if len(messages) > 0 {
-			out[i].Values = values(messages)
-		}
+		out[i] = trail.Held{Version: 1, Messages: func() ([]bag.Stored, bool) { return messages, true }}
 		for _, m := range messages {
 			out[i].Version += maphash.Comparable(x.seed, m)
 		}
@@ -135,12 +132,6 @@ func (x *Index) held(lists [][]bag.Stored) []trail.Held {
 	}
 	return out
 }
-
-// values are what was filed under one plate, or for one container.
-type values []bag.Stored
-
-// Messages implements trail.Values.
-func (v values) Messages() (messages []bag.Stored, whole bool) { return v, true }
 
 func copies[K, V comparable](lists map[K][]V, keys []K) [][]V {
 	found := make([][]V, len(keys))
