@@ -124,11 +124,11 @@ func (r *Reader) ascending(replies []*goredis.StringSliceCmd) [][]bag.Plate {
 	return all
 }
 
-// flights returns the flights of each reply in ascending order of their names.
+// flights returns the flights of each reply, in any order.
 func (r *Reader) flights(replies []*goredis.StringSliceCmd, of []bag.AirportDay) [][]bag.Flight {
 	all := make([][]bag.Flight, len(replies))
 	for i, reply := range replies {
-		for _, name := range slices.Sorted(slices.Values(reply.Val())) { // a copy, since other queries may read the same reply
+		for _, name := range reply.Val() {
 			if airline := airlineLength(name); airline > 0 {
 				all[i] = append(all[i], bag.Flight{Airline: name[:airline], Number: name[airline:], Day: of[i].Day})
 			} else {

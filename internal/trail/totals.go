@@ -59,12 +59,12 @@ func (r *Reader) FlightsAt(ctx context.Context, airport string, arriving bool, d
 		return nil, err
 	}
 	flights := slices.Concat(found.Airports...)
-	slices.SortFunc(flights, CompareFlights)
+	slices.SortFunc(flights, compareFlights)
 	return slices.Compact(flights), nil
 }
 
-// CompareFlights orders flights by airline, number and suffix.
-func CompareFlights(a, b bag.Flight) int {
+// compareFlights orders flights by airline, number and suffix.
+func compareFlights(a, b bag.Flight) int {
 	number := func(f bag.Flight) string { return strings.TrimRight(f.Number, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") }
 	return cmp.Or(strings.Compare(a.Airline, b.Airline), cmp.Compare(len(number(a)), len(number(b))), strings.Compare(a.Number, b.Number),
 		cmp.Compare(a.Day, b.Day))

@@ -191,7 +191,7 @@ func testWrongType(t *testing.T, b *fixture) {
 		); err != nil {
 			t.Fatal(err)
 		}
-		b.read(s, filings) // what is left
+		b.read(s.Reader(), filings) // what is left
 		b.waitMoved(damaged, i+1)
 		aside := b.prefix + "x:{" + key + "}:key"
 		if n, end := b.client.LLen(ctx, aside).Val(), b.expiry(aside); n != 3 || !near(end, 4_000_000_000*time.Second) {

@@ -85,7 +85,7 @@ func testSweep(t *testing.T, b *fixture) {
 	if swept := b.sweep(s, filings); swept.Messages != 3 || swept.Members != 0 || swept.Extended != 0 {
 		t.Errorf("swept %+v", swept)
 	}
-	v := b.read(s, filings)
+	v := b.read(s.Reader(), filings)
 	if got := v.Trails["0220000001"]; len(got) != 1 || got[0].Raw != "new BSM" {
 		t.Errorf("left of the first plate: %v", got)
 	}
@@ -106,7 +106,7 @@ func testSweep(t *testing.T, b *fixture) {
 	if swept := b.sweep(b.open(retention, in(5*day)), filings); swept.Members != 8 {
 		t.Errorf("swept five days later %+v", swept)
 	}
-	v = b.read(s, filings)
+	v = b.read(s.Reader(), filings)
 	if got, want := v.Flights[lx("2")], []bag.Plate{"0220000001", "0220000003"}; !slices.Equal(got, want) {
 		t.Errorf("left on LX2: %v", got)
 	}
@@ -128,7 +128,7 @@ func testExtend(t *testing.T, b *fixture) {
 		t.Errorf("swept %+v", swept)
 	}
 	late := b.open(retention, in(165*day))
-	v := b.read(late, filings)
+	v := b.read(late.Reader(), filings)
 	if len(v.Flights[lx("1")]) != 1 || len(v.PNRs["PNR1"]) != 1 || len(v.Rush["9220000001"]) != 1 || len(v.Contents[ake("1", "1")]) != 1 || len(v.Trails["0220000001"]) != 2 {
 		t.Errorf("shortly before the end of the bag: %+v", v)
 	}
@@ -196,7 +196,7 @@ func testSweepAndWrite(t *testing.T, b *fixture) {
 	}
 	all.Wait()
 	b.sweep(s, living)
-	got, want := b.read(s, living), expected(living)
+	got, want := b.read(s.Reader(), living), b.read(b.twin(living), living)
 	for plate, messages := range want.Trails {
 		if !slices.Equal(got.Trails[plate], messages) {
 			t.Errorf("%s has %d messages, want %d", plate, len(got.Trails[plate]), len(messages))
