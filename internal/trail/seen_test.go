@@ -271,7 +271,7 @@ func TestABagWhoseFirstMessageIsNotSeenIsJoinedWithNoOther(t *testing.T) {
 		chain    []bag.Plate
 	}{
 		{nil, "0220000001 BA177/12", []bag.Plate{first, rush, last}},
-		{onAirline("BA"), "0220000001", []bag.Plate{rush}},
+		{covering{"BA", ""}, "0220000001", []bag.Plate{rush}},
 	} {
 		traced, err := w.reader().For(tc.seen).TracePlates(t.Context(), []bag.Plate{rush})
 		if err != nil || len(traced) != 1 {

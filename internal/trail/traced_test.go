@@ -11,13 +11,6 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// onAirline sees the legs of one airline.
-type onAirline string
-
-func (s onAirline) Leg(l bag.Leg) bool { return l.Airline == string(s) }
-
-func (onAirline) Station(string) bool { return false }
-
 // counting counts the round trips to an index.
 type counting struct {
 	trail.Index
@@ -46,9 +39,9 @@ func TestEveryBagOfARushChainKnowsTheWholeChain(t *testing.T) {
 		{nil, first, []bag.Plate{first, second, third}, true, bag.Delayed},
 		{nil, second, []bag.Plate{first, second, third}, true, bag.Delayed},
 		{nil, third, []bag.Plate{first, second, third}, false, bag.NotLoaded},
-		{onAirline("LX"), first, []bag.Plate{first, second}, true, bag.Delayed},
-		{onAirline("LX"), second, []bag.Plate{first, second}, false, bag.Delayed},
-		{onAirline("BA"), third, []bag.Plate{third}, false, bag.NotLoaded},
+		{covering{"LX", ""}, first, []bag.Plate{first, second}, true, bag.Delayed},
+		{covering{"LX", ""}, second, []bag.Plate{first, second}, false, bag.Delayed},
+		{covering{"BA", ""}, third, []bag.Plate{third}, false, bag.NotLoaded},
 	} {
 		traced, err := reader.For(tc.sight).TracePlates(t.Context(), []bag.Plate{tc.plate, tc.plate})
 		if err != nil || len(traced) != 1 {

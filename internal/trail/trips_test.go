@@ -1,24 +1,12 @@
 package trail_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/trail"
 )
-
-// counted is an index that counts its calls, each of which is a round trip.
-type counted struct {
-	trail.Index
-	calls int
-}
-
-func (c *counted) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
-	c.calls++
-	return c.Index.Read(ctx, w)
-}
 
 // The bags of a group are found in as many round trips as those of one passenger, rush bags included.
 func TestPassengerTakesFewRoundTripsHoweverManyBags(t *testing.T) {
@@ -27,12 +15,8 @@ func TestPassengerTakesFewRoundTripsHoweverManyBags(t *testing.T) {
 	for i := range 50 {
 		w.send(fmt.Sprintf("13T06:%02d", i), "BSM", ".V/1LZRH", ".F/LX14/13MAR/JFK", fmt.Sprintf(".N/2724200%03d001", i), fmt.Sprintf(".M/0724100%03d", i+1), ".P/TOUR", ".L/TOUR99", "ENDBSM")
 	}
-	index := &counted{Index: w.index}
-	day, err := bag.ParseDay("2026-03-12")
-	if err != nil {
-		t.Fatal(err)
-	}
-	bags, err := trail.New(index, w.enricher, w.settings).OfPassenger(t.Context(), "TOUR99", day)
+	index := &counting{Index: w.index}
+	bags, err := trail.New(index, w.enricher, w.settings).OfPassenger(t.Context(), "TOUR99", inMarch(12))
 	if err != nil || len(bags) != 200 {
 		t.Fatalf("%d bags, %v", len(bags), err)
 	}
@@ -41,8 +25,8 @@ func TestPassengerTakesFewRoundTripsHoweverManyBags(t *testing.T) {
 			t.Errorf("%s: rush tag %v", b.Plate, b.RushTag)
 		}
 	}
-	if index.calls > 5 {
-		t.Errorf("%d round trips", index.calls)
+	if index.reads > 5 {
+		t.Errorf("%d round trips", index.reads)
 	}
 }
 
@@ -62,7 +46,7 @@ func TestPlatesOfAGroupTakeFewRoundTrips(t *testing.T) {
 		w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", fmt.Sprintf(".N/0724300%03d001", i), ".P/SOLO", fmt.Sprintf(".L/SOLO%02d", i), "ENDBSM")
 		plates = append(plates, bag.Plate(fmt.Sprintf("0724300%03d", i)))
 	}
-	index := &counted{Index: w.index}
+	index := &counting{Index: w.index}
 	bags, err := trail.New(index, w.enricher, w.settings).OfPlates(t.Context(), plates)
 	if err != nil || len(bags) != len(plates) {
 		t.Fatalf("%d bags, %v", len(bags), err)
@@ -75,8 +59,8 @@ func TestPlatesOfAGroupTakeFewRoundTrips(t *testing.T) {
 			t.Errorf("%s re-flights %+v", b.Plate, b.Reflighted)
 		}
 	}
-	if index.calls > 6 {
-		t.Errorf("%d round trips", index.calls)
+	if index.reads > 6 {
+		t.Errorf("%d round trips", index.reads)
 	}
 }
 
@@ -88,20 +72,16 @@ func TestFlightIsReadAgainWhereItChanged(t *testing.T) {
 		w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".O/AA100/12MAR/BOS", fmt.Sprintf(".N/0724100%03d001", i), ".P/TOUR", ".L/TOUR99", "ENDBSM")
 		w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", fmt.Sprintf(".N/0724100%03d001", i), ".U/AKE1", "ENDBPM")
 	}
-	index := &counted{Index: w.index}
+	index := &counting{Index: w.index}
 	reader := trail.New(index, w.enricher, w.settings)
-	day, err := bag.ParseDay("2026-03-12")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ask := func(trips int, status bag.Status, changed int) {
 		t.Helper()
-		index.calls = 0
-		listed, err := reader.OfFlight(t.Context(), "JFK", false, bag.Flight{Airline: "AA", Number: "100", Day: day})
+		index.reads = 0
+		listed, err := reader.OfFlight(t.Context(), "JFK", false, bag.Flight{Airline: "AA", Number: "100", Day: inMarch(12)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		departing, err := reader.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: day})
+		departing, err := reader.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: inMarch(12)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,8 +94,8 @@ func TestFlightIsReadAgainWhereItChanged(t *testing.T) {
 		if len(listed) != 50 || len(departing) != 50 || n != changed {
 			t.Errorf("%d and %d bags, %d of them %s, want 50, 50, %d", len(listed), len(departing), n, status, changed)
 		}
-		if index.calls != trips {
-			t.Errorf("%d round trips for two flights, want %d", index.calls, trips)
+		if index.reads != trips {
+			t.Errorf("%d round trips for two flights, want %d", index.reads, trips)
 		}
 	}
 	ask(3+3, bag.InContainer, 50)
@@ -132,17 +112,17 @@ func TestFlightIsReadAgainWhereItChanged(t *testing.T) {
 func TestHistoryIsReadAgainWhereItChanged(t *testing.T) {
 	w := newWorld(t)
 	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".U/AKE1", "ENDBPM")
-	index := &counted{Index: w.index}
+	index := &counting{Index: w.index}
 	reader := trail.New(index, w.enricher, w.settings)
 	ask := func(trips, events int) {
 		t.Helper()
-		index.calls = 0
+		index.reads = 0
 		bags, err := reader.History(t.Context(), "0724100001")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(bags) != 1 || len(bags[0].Events) != events || index.calls != trips {
-			t.Errorf("%d bags, %d events, %d round trips, want 1, %d, %d", len(bags), len(bags[0].Events), index.calls, events, trips)
+		if len(bags) != 1 || len(bags[0].Events) != events || index.reads != trips {
+			t.Errorf("%d bags, %d events, %d round trips, want 1, %d, %d", len(bags), len(bags[0].Events), index.reads, events, trips)
 		}
 	}
 	ask(2, 1)
@@ -159,21 +139,17 @@ func TestHistoryIsReadAgainWhereItChanged(t *testing.T) {
 func TestFlightTakesThreeRoundTripsWhateverIsRemembered(t *testing.T) {
 	w := newWorld(t)
 	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".P/TOUR", ".L/TOUR99", "ENDBSM")
-	index := &counted{Index: w.index}
+	index := &counting{Index: w.index}
 	reader := trail.New(index, w.enricher, w.settings)
 	if _, err := reader.OfPlates(t.Context(), []bag.Plate{"0724100001"}); err != nil {
 		t.Fatal(err)
 	}
 	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".U/AKE1", "ENDBPM")
 	w.send("12T07:30", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0730L", ".F/LX14/12MAR/JFK", ".U/AKE1/42", "ENDBPM")
-	day, err := bag.ParseDay("2026-03-12")
-	if err != nil {
-		t.Fatal(err)
-	}
-	index.calls = 0
-	listed, err := reader.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: day})
-	if err != nil || len(listed) != 1 || listed[0].Leg.Status != bag.OnAircraft || index.calls != 3 {
-		t.Errorf("%+v, %v, in %d round trips", listed, err, index.calls)
+	index.reads = 0
+	listed, err := reader.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: inMarch(12)})
+	if err != nil || len(listed) != 1 || listed[0].Leg.Status != bag.OnAircraft || index.reads != 3 {
+		t.Errorf("%+v, %v, in %d round trips", listed, err, index.reads)
 	}
 }
 
@@ -182,21 +158,17 @@ func TestPassengerIsReadAgainWhereABagChanged(t *testing.T) {
 	w := newWorld(t)
 	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001002", ".P/TOUR", ".L/TOUR99", "ENDBSM")
 	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".U/AKE1", "ENDBPM")
-	index := &counted{Index: w.index}
+	index := &counting{Index: w.index}
 	reader := trail.New(index, w.enricher, w.settings)
-	day, err := bag.ParseDay("2026-03-12")
-	if err != nil {
-		t.Fatal(err)
-	}
 	ask := func(trips, bags, events int) {
 		t.Helper()
-		index.calls = 0
-		found, err := reader.OfPassenger(t.Context(), "tour99", day)
+		index.reads = 0
+		found, err := reader.OfPassenger(t.Context(), "tour99", inMarch(12))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(found) != bags || len(found[0].Events) != events || index.calls != trips {
-			t.Errorf("%d bags, %d events of the first, %d round trips, want %d, %d, %d", len(found), len(found[0].Events), index.calls, bags, events, trips)
+		if len(found) != bags || len(found[0].Events) != events || index.reads != trips {
+			t.Errorf("%d bags, %d events of the first, %d round trips, want %d, %d, %d", len(found), len(found[0].Events), index.reads, bags, events, trips)
 		}
 	}
 	ask(3, 2, 2)
@@ -209,7 +181,7 @@ func TestPassengerIsReadAgainWhereABagChanged(t *testing.T) {
 	ask(2, 3, 4)
 	w.send("13T08:30", "BSM", ".V/1LZRH", ".F/LX14/13MAR/JFK", ".N/2724100009001", ".E/RUSH", ".M/0724100001", ".P/TOUR", ".L/TOUR99", "ENDBSM")
 	ask(2, 3, 4)
-	if found, err := reader.OfPassenger(t.Context(), "TOUR99", day); err != nil || found[0].RushTag == nil || found[0].RushTag.Plate != "2724100009" {
+	if found, err := reader.OfPassenger(t.Context(), "TOUR99", inMarch(12)); err != nil || found[0].RushTag == nil || found[0].RushTag.Plate != "2724100009" {
 		t.Errorf("%+v, %v", found[0], err)
 	}
 }
@@ -223,12 +195,8 @@ func TestAFlightWithManyRushBagsTakesFewRoundTrips(t *testing.T) {
 			w.send("12T06:00", append([]string{"BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", fmt.Sprintf(".N/07241000%02d001", i)}, name...)...)
 			w.send("13T06:00", append([]string{"BSM", ".V/1LZRH", ".F/LX14/13MAR/JFK", fmt.Sprintf(".N/27242000%02d001", i), ".E/RUSH"}, name...)...)
 		}
-		day, err := bag.ParseDay("2026-03-12")
-		if err != nil {
-			t.Fatal(err)
-		}
-		index := &counted{Index: w.index}
-		listed, err := trail.New(index, w.enricher, w.settings).OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: day})
+		index := &counting{Index: w.index}
+		listed, err := trail.New(index, w.enricher, w.settings).OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: inMarch(12)})
 		if err != nil || len(listed) != passengers {
 			t.Fatalf("%d bags, %v", len(listed), err)
 		}
@@ -237,7 +205,7 @@ func TestAFlightWithManyRushBagsTakesFewRoundTrips(t *testing.T) {
 				t.Errorf("%s is %s", l.Bag.Plate, l.Leg.Status)
 			}
 		}
-		return index.calls
+		return index.reads
 	}
 	if one, many := trips(1), trips(20); many > one {
 		t.Errorf("%d round trips for 20 passengers, %d for one", many, one)
@@ -263,15 +231,11 @@ func TestAFlightWithRushChainsTakesSevenRoundTrips(t *testing.T) {
 			w.send(fmt.Sprintf("%dT07:00", 12+link), "BPM", ".V/1LZRH", ".J/R", lines[2], ".N/"+plate(link)+"001", container, "ENDBPM")
 		}
 	}
-	day, err := bag.ParseDay("2026-03-12")
-	if err != nil {
-		t.Fatal(err)
-	}
-	index := &counted{Index: w.index}
+	index := &counting{Index: w.index}
 	reader := trail.New(index, w.enricher, w.settings)
 	for _, most := range []int{7, 5} { // the second time the list is cached
-		index.calls = 0
-		listed, err := reader.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: day})
+		index.reads = 0
+		listed, err := reader.OfFlight(t.Context(), "ZRH", false, bag.Flight{Airline: "LX", Number: "14", Day: inMarch(12)})
 		if err != nil || len(listed) != passengers {
 			t.Fatalf("%d bags, %v", len(listed), err)
 		}
@@ -280,8 +244,8 @@ func TestAFlightWithRushChainsTakesSevenRoundTrips(t *testing.T) {
 				t.Errorf("%s is %s", l.Bag.Plate, l.Leg.Status)
 			}
 		}
-		if index.calls > most {
-			t.Errorf("%d round trips, want at most %d", index.calls, most)
+		if index.reads > most {
+			t.Errorf("%d round trips, want at most %d", index.reads, most)
 		}
 	}
 }
