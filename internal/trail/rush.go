@@ -45,12 +45,11 @@ func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, err
 	if len(rush.Originals) == 0 {
 		return s.unnamedOriginal(ctx, rush)
 	}
-	plates := originalPlates(rush)
-	if err := s.load(ctx, plates, Wanted{}); err != nil {
+	if err := s.load(ctx, rush.Originals, Wanted{}); err != nil {
 		return nil, err
 	}
-	found := make([]*bag.Bag, len(plates))
-	for i, p := range plates {
+	found := make([]*bag.Bag, len(rush.Originals))
+	for i, p := range rush.Originals {
 		bags := s.byDay(p)
 		if at := firstAfter(bags, rush.FirstDay); at > 0 && bags[at-1].FirstDay >= rush.FirstDay-bag.DelayDays {
 			day := bags[at-1].FirstDay
@@ -58,15 +57,6 @@ func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, err
 		}
 	}
 	return found, nil
-}
-
-// originalPlates returns the plates that a rush bag names as its originals.
-func originalPlates(rush *bag.Bag) []bag.Plate {
-	plates := make([]bag.Plate, len(rush.Originals))
-	for i, p := range rush.Originals {
-		plates[i] = bag.Plate(strings.Clone(string(p))) // the cache may keep it longer than the message
-	}
-	return plates
 }
 
 // byDay returns the bags of a loaded plate whose founders the asker sees, in the order of their

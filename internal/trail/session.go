@@ -208,7 +208,7 @@ func (s *session) add(plate bag.Plate, state *plateState) {
 func (r *Reader) noteHistory(plate bag.Plate) bool {
 	_, asked := r.recent.Get(plate)
 	if !asked {
-		r.recent.Put(plate, struct{}{}, 1)
+		r.recent.Put(ownPlate(plate), struct{}{}, 1)
 	}
 	return asked
 }
@@ -219,9 +219,12 @@ const maxCachedOfPlate = cachedMessages / 10
 // remember caches the state of a plate.
 func (r *Reader) remember(plate bag.Plate, state *plateState) {
 	if !state.transient && len(state.messages) <= maxCachedOfPlate {
-		r.plates.Put(plate, state, weightOf(state.messages))
+		r.plates.Put(ownPlate(plate), state, weightOf(state.messages))
 	}
 }
+
+// ownPlate returns a copy of a plate that shares no memory with a message or a request.
+func ownPlate(plate bag.Plate) bag.Plate { return bag.Plate(strings.Clone(string(plate))) }
 
 // weightOf returns the weight of messages in a cache: 1 for each message, and 1 for each whole KiB
 // of its text.

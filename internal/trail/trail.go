@@ -145,7 +145,7 @@ func (s *session) loadRelated(ctx context.Context, plates []bag.Plate, bags []*b
 	var named []bag.Plate
 	var pnrs []string
 	for _, b := range bags {
-		named, pnrs = append(named, originalPlates(b)...), append(pnrs, b.PNRs...)
+		named, pnrs = append(named, b.Originals...), append(pnrs, b.PNRs...)
 	}
 	pnrs = smallmap.Distinct(pnrs)
 	if err := s.load(ctx, named, Wanted{PNRs: pnrs}); err != nil {
