@@ -1,5 +1,4 @@
-// Package memory implements trail.Index with maps, for tests and for previews of single messages.
-// It never removes anything.
+// Package memory implements trail.Index with maps, for tests. It never removes anything.
 package memory
 
 import (
