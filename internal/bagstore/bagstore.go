@@ -76,7 +76,10 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 }
 
 // Close waits until no damage is being moved aside. It does not close the client.
-func (s *Store) Close() { s.damages.close() }
+func (s *Store) Close() {
+	s.damages.end()
+	s.damages.worker.Wait()
+}
 
 // unavailable is redis.Unavailable for an operation of the store.
 func unavailable(operation string, err error) error {

@@ -77,12 +77,6 @@ func (s *Store) moveAll() {
 	}
 }
 
-// close stops the worker, and waits for a move that is under way.
-func (q *damageQueue) close() {
-	q.end()
-	q.worker.Wait()
-}
-
 // moveAside moves damage to a key of its own, which expires when the original key would have, and
 // calls Config.Damaged. Damage that is no longer there is ignored.
 func (s *Store) moveAside(ctx context.Context, d damage) error {
