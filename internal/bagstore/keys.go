@@ -100,9 +100,11 @@ func (k keys) split(key string) (kind byte, rest string) {
 }
 
 // aside returns the key to which damage under a key is moved. Both are in one slot of a cluster, so
-// that one transaction can move it. If the damaged key itself has braces, they select the slot.
+// that one transaction can move it. If the damaged key itself has a tag in braces, that selects the
+// slot. For a key without a tag but with a closing brace there is no such key.
 func (k keys) aside(key string) string {
-	if own := key[len(k):]; strings.Contains(own, "{") {
+	own := key[len(k):]
+	if _, rest, opened := strings.Cut(own, "{"); opened && strings.Index(rest, "}") > 0 {
 		return k.of(damagedKind, own)
 	}
 	return k.of(damagedKind, "{"+key+"}")
