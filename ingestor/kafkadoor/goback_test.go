@@ -11,7 +11,6 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
-	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/pause"
 	"bagtrail/internal/redis/redistest"
@@ -239,6 +238,9 @@ func TestWhatAKilledRedisHadTakenLastIsFiledAgain(t *testing.T) {
 	}
 	w.eventually("every message is in the index once", func() bool {
 		now, err := store.Reader().Read(t.Context(), trail.Wanted{Trails: plates})
-		return err == nil && !slices.ContainsFunc(now.Trails, func(h trail.Held) bool { return len(bagstoretest.Messages(h)) != 1 })
+		return err == nil && !slices.ContainsFunc(now.Trails, func(h trail.Held) bool {
+			messages, _ := h.Messages()
+			return len(messages) != 1
+		})
 	})
 }

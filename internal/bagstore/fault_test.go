@@ -14,7 +14,6 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
-	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
@@ -42,7 +41,7 @@ func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 	if err != nil {
 		return err
 	}
-	if f, p, m := len(now.Flights[0]), len(now.PNRs[0]), len(bagstoretest.Messages(now.Trails[0])); f != 1 || p != 1 || m != len(filings) {
+	if f, p, m := len(now.Flights[0]), len(now.PNRs[0]), len(messagesOf(now.Trails[0])); f != 1 || p != 1 || m != len(filings) {
 		return fmt.Errorf("%d plates on the flight, %d under the PNR, %d messages of %d", f, p, m, len(filings))
 	}
 	return nil
@@ -124,7 +123,7 @@ func TestALargeReadIsWholeOrAnError(t *testing.T) {
 	read := func() error {
 		now, err := r.Read(context.Background(), trail.Wanted{Trails: plates})
 		for i, held := range now.Trails {
-			if all := bagstoretest.Messages(held); len(all) != 1 || all[0].Raw != filings[i].Raw {
+			if all := messagesOf(held); len(all) != 1 || all[0].Raw != filings[i].Raw {
 				t.Fatalf("%s: %v, %v", plates[i], all, err)
 			}
 		}
@@ -239,7 +238,7 @@ func TestAPatientReaderWaitsForAReplyThatTakesLong(t *testing.T) {
 	proxy.Silence(true)
 	defer time.AfterFunc(1500*time.Millisecond, func() { proxy.Silence(false) }).Stop()
 	found, err := s.PatientReader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}})
-	if err != nil || len(bagstoretest.Messages(found.Trails[0])) != 1 {
+	if err != nil || len(messagesOf(found.Trails[0])) != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
-	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/trail"
 )
@@ -55,7 +54,7 @@ func TestTheIndexInTheProcessExpiresByTheClock(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(bagstoretest.Messages(now.Trails[0]))
+		return len(messagesOf(now.Trails[0]))
 	}
 	if n := left(); n != 2 {
 		t.Errorf("%d messages", n)

@@ -15,7 +15,6 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagstore"
-	"bagtrail/internal/bagstore/bagstoretest"
 	"bagtrail/internal/budget"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
@@ -42,7 +41,7 @@ func TestWhatManyAskForAtOnceIsReadOnce(t *testing.T) {
 		asking.Go(func() {
 			began.Done()
 			found, err := r.Read(t.Context(), trail.Wanted{Trails: []bag.Plate{"0220123456"}, PNRs: []string{"ABC123"}})
-			if err != nil || len(bagstoretest.Messages(found.Trails[0])) != 3 || len(found.PNRs[0]) != 1 {
+			if err != nil || len(messagesOf(found.Trails[0])) != 3 || len(found.PNRs[0]) != 1 {
 				t.Errorf("%+v, %v", found, err)
 			}
 		})

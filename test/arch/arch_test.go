@@ -69,7 +69,6 @@ var rings = []struct {
 	{"queryapi", technology},
 	{"internal/apidoc", technology},
 	{"internal/bagstore", technology},
-	{"internal/bagstore/bagstoretest", tests},
 	{"internal/changefeed", technology},
 	{"internal/changes", technology},
 	{"internal/changestore", technology},

@@ -1,4 +1,4 @@
-package bagstoretest
+package bagstore_test
 
 import (
 	"context"

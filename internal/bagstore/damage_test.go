@@ -1,4 +1,4 @@
-package bagstoretest
+package bagstore_test
 
 import (
 	"context"
@@ -108,7 +108,7 @@ func testDamagedValue(t *testing.T, b *fixture) {
 		expiry := b.expiry(key)
 		damage := func(field, value string) {
 			t.Helper()
-			before, moved := len(Messages(b.holding(s, w))), damaged.moved()
+			before, moved := len(messagesOf(b.holding(s, w))), damaged.moved()
 			if err := b.client.HSet(ctx, key, field, value).Err(); err != nil {
 				t.Fatal(err)
 			}
