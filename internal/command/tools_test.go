@@ -31,11 +31,12 @@ func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.txt", request.Message)
 	write(t, dir, "b.txt", bad)
+	now := time.Now().UTC().Format(time.RFC3339)
 
 	// While serve runs, the tool goes to its broker, also if its own settings have another address, and
 	// serve takes over from there.
 	for _, address := range []string{s.variable("BAGTRAIL_EMBEDDED_KAFKA_ADDR"), loopback.Address(t)} {
-		got := run(t, "", append(s.env, "BAGTRAIL_EMBEDDED_KAFKA_ADDR="+address), "replay", "--received", "2026-11-21T10:00:00Z", dir)
+		got := run(t, "", append(s.env, "BAGTRAIL_EMBEDDED_KAFKA_ADDR="+address), "replay", "--received", now, dir)
 		if got.code != command.Rejected || !strings.Contains(got.stdout, "b.txt:1: BSM rejected") || !strings.HasSuffix(got.stdout, "messages: 2, accepted: 1, known before: 0, rejected: 1\n") {
 			t.Fatalf("%+v", got)
 		}
