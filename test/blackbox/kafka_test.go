@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"bagtrail/test/servers/program"
 	"bagtrail/test/service"
 )
 
@@ -28,21 +27,15 @@ const (
 // is over.
 func consume(t testing.TB, s *service.Service, topic string, count int, wanted func(kafka.Message) bool) []kafka.Message {
 	t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		var found []kafka.Message
-		for _, m := range dump(t, s, topic) {
-			if wanted(m) {
-				found = append(found, m)
-			}
-		}
-		if len(found) >= count || time.Now().After(deadline) {
-			if len(found) != count {
-				t.Errorf("%d records on %s, want %d", len(found), topic, count)
-			}
-			return found
-		}
+	var found []kafka.Message
+	s.Until(patience, func() bool {
+		found = slices.DeleteFunc(dump(t, s, topic), func(m kafka.Message) bool { return !wanted(m) })
+		return len(found) >= count
+	})
+	if len(found) != count {
+		t.Errorf("%d records on %s, want %d", len(found), topic, count)
 	}
+	return found
 }
 
 // dump returns every record that a topic holds now.
@@ -56,36 +49,9 @@ func dump(t testing.TB, s *service.Service, topic string) []kafka.Message {
 	}
 	var all []kafka.Message
 	for _, p := range partitions {
-		conn, err := kafka.DialLeader(ctx, "tcp", s.Kafka, topic, p.ID)
-		if err != nil {
+		if err := program.ReadPartition(ctx, s.Kafka, topic, p.ID, func(m kafka.Message) { all = append(all, m) }); err != nil {
 			t.Fatal(err)
 		}
-		first, last, err := conn.ReadOffsets()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = conn.SetDeadline(time.Now().Add(patience))
-		for next := first; next < last; {
-			if _, err := conn.Seek(next, kafka.SeekAbsolute); err != nil {
-				t.Fatal(err)
-			}
-			batch := conn.ReadBatch(1, 10<<20)
-			for {
-				m, err := batch.ReadMessage()
-				if errors.Is(err, io.EOF) {
-					break
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				m.Partition = p.ID
-				all, next = append(all, m), m.Offset+1
-			}
-			if err := batch.Close(); err != nil && !errors.Is(err, io.EOF) {
-				t.Fatal(err)
-			}
-		}
-		_ = conn.Close()
 	}
 	return all
 }

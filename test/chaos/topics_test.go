@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
+
+	"bagtrail/test/servers/program"
 )
 
 // ends returns the offset after the last record of each partition.
@@ -69,51 +71,16 @@ func (w *world) committed(ctx context.Context, group, topic string, partitions i
 	return offsets, nil
 }
 
-// read calls each with every record of a topic, partition by partition. It uses no code of the
-// program.
+// read calls each with every record of a topic, partition by partition.
 func (w *world) read(topic string, each func(kafka.Message)) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Minute)
 	defer cancel()
-	for p, end := range w.endsNow(topic) {
-		if err := readPartition(ctx, w.broker, topic, p, end, each); err != nil {
+	for p := range w.endsNow(topic) {
+		if err := program.ReadPartition(ctx, w.broker, topic, p, each); err != nil {
 			w.t.Fatalf("read %s/%d: %v", topic, p, err)
 		}
 	}
-}
-
-func readPartition(ctx context.Context, broker, topic string, partition int, end int64, each func(kafka.Message)) error {
-	conn, err := kafka.DialLeader(ctx, "tcp", broker, topic, partition)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close() }()
-	offset, err := conn.ReadFirstOffset()
-	if err != nil {
-		return err
-	}
-	for offset < end {
-		if _, err := conn.Seek(offset, kafka.SeekAbsolute); err != nil {
-			return err
-		}
-		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
-			return err
-		}
-		batch := conn.ReadBatch(1, 8<<20)
-		for offset < end {
-			m, err := batch.ReadMessage()
-			if err != nil {
-				break // the end of this fetch; closing it reports an error
-			}
-			m.Topic, m.Partition = topic, partition
-			offset = m.Offset + 1
-			each(m)
-		}
-		if err := batch.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // watch observes the commits of the group.
