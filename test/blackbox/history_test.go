@@ -287,16 +287,15 @@ func TestEveryEventHasItsCodeTextAndLoadingStatus(t *testing.T) {
 	} {
 		plate := fmt.Sprintf("07244100%02d", i)
 		codes := tc.code
-		switch tc.before {
-		case "":
-		case "new":
-			feed(t, s, record{"2026-03-14T07:00:00Z", source(plate, "", "")})
-			codes = "EXPECTED " + codes
-		case "other flight":
-			feed(t, s, record{"2026-03-14T07:00:00Z", strings.Replace(source(plate, "", ""), "LX8300", "LX8301", 1)})
-			codes = "EXPECTED " + codes
-		default:
-			feed(t, s, record{"2026-03-14T07:00:00Z", source(plate, "", tc.before)})
+		if tc.before != "" {
+			first := source(plate, "", tc.before)
+			switch tc.before {
+			case "new":
+				first = source(plate, "", "")
+			case "other flight":
+				first = strings.Replace(source(plate, "", ""), "LX8300", "LX8301", 1)
+			}
+			feed(t, s, record{"2026-03-14T07:00:00Z", first})
 			codes = "EXPECTED " + codes
 		}
 		var message string

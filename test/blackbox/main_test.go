@@ -172,7 +172,7 @@ func produce(t testing.TB, s *service.Service, topic string, messages ...kafka.M
 	t.Helper()
 	w := &kafka.Writer{
 		Addr: kafka.TCP(s.Kafka), Topic: topic, RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond,
-		Transport: &kafka.Transport{},
+		Transport: &kafka.Transport{}, Balancer: kafka.Murmur2Balancer{},
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -3,6 +3,7 @@ package blackbox_test
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,11 +32,7 @@ var (
 )
 
 func all(lists ...[]string) string {
-	var pairs []string
-	for _, l := range lists {
-		pairs = append(pairs, l...)
-	}
-	return faults(pairs...)
+	return faults(slices.Concat(lists...)...)
 }
 
 // A missing or blank path segment is reported with its "missing" code, never with the router's own

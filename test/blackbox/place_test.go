@@ -74,16 +74,7 @@ func TestARebookedBagIsOnItsNewFlight(t *testing.T) {
 				batch = append(batch, kafka.Message{Key: []byte(plate), Value: []byte(text), Time: now})
 			}
 		}
-		w := &kafka.Writer{
-			Addr: kafka.TCP(s.Kafka), Topic: rawTopic, RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond,
-			Transport: &kafka.Transport{}, Balancer: kafka.Murmur2Balancer{},
-		}
-		if err := w.WriteMessages(t.Context(), batch...); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		produce(t, s, rawTopic, batch...)
 		for _, plate := range plates {
 			historyOf(t, s, plate, today().Format(time.DateOnly), "EXPECTED CANCELLED EXPECTED")
 		}
