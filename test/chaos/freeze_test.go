@@ -64,9 +64,7 @@ func TestAnOwnerThatStoodStillTellsNothingOld(t *testing.T) {
 		still.Signal(syscall.SIGCONT)
 	}
 	rest(t.Context(), 2*time.Second)
-	w.stream.stop()
-	w.posts.stop()
-	w.caughtUp()
+	w.endLoad()
 	t.Logf("a process stood still for %v; %d messages came by Kafka", n.still, w.stream.sent.Load())
 	w.check(watch)
 	w.verify(api)
@@ -78,11 +76,7 @@ func (w *world) startTwoOwners() (api, still *service.Service, watch *watch) {
 	w.t.Helper()
 	api, still = w.start("api"), w.start("ingest")
 	w.start("ingest")
-	w.follow(api)
-	watch = w.watchGroup()
-	w.startStream(size().rate).flow()
-	w.startPosts(size().postRate, api)
-	return api, still, watch
+	return api, still, w.load(api)
 }
 
 // freeze holds what was observed while a server was frozen.
@@ -102,12 +96,8 @@ type answer struct {
 // again.
 func (w *world) freeze(server *program.Process) *freeze {
 	w.t.Helper()
-	n := size()
 	s := w.start("serve", "BAGTRAIL_LOG_LEVEL=info") // logs when the process joins the group
-	w.follow(s)
-	watch := w.watchGroup()
-	w.startStream(n.rate).flow()
-	w.startPosts(n.postRate, s)
+	watch := w.load(s)
 	w.goesOn(watch)
 	rest(w.t.Context(), 2*time.Second)
 
@@ -122,9 +112,7 @@ func (w *world) freeze(server *program.Process) *freeze {
 	}
 	w.recovers(s)
 	w.goesOn(watch)
-	w.stream.stop()
-	w.posts.stop()
-	w.caughtUp()
+	w.endLoad()
 	f.joins += joins(s)
 	w.t.Logf("%s stood still for %v: the group was joined again %d times; %d messages came by Kafka", server.Name, frozen, f.joins, w.stream.sent.Load())
 	w.check(watch)

@@ -15,15 +15,12 @@ func TestProcessesMayJoinAndLeaveAtAnyTime(t *testing.T) {
 	needsReal(t)
 	n := size()
 	w := newWorld(t, servers.Kafka(t).URL, "redis://"+redis(t).Addr)
-	w.createTopic(16)
+	w.create(w.name, 16, "retention.ms", "-1") // records have old timestamps
 	api := w.start("api")
 	crew := &crew{w: w}
 	crew.join()
 	crew.join()
-	w.follow(api)
-	watch := w.watchGroup()
-	w.startStream(n.rate).flow()
-	w.startPosts(n.postRate, api)
+	watch := w.load(api)
 	w.goesOn(watch)
 	random := rand.New(rand.NewPCG(*seed, 3))
 	changes := 0
@@ -35,9 +32,7 @@ func TestProcessesMayJoinAndLeaveAtAnyTime(t *testing.T) {
 		}
 		rest(t.Context(), 2*time.Second)
 	}
-	w.stream.stop()
-	w.posts.stop()
-	w.caughtUp()
+	w.endLoad()
 	crew.wg.Wait()
 	for len(crew.at) > 0 {
 		crew.leave(0)

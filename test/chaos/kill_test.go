@@ -48,8 +48,7 @@ func killedInTurn(t *testing.T, kills int, commands ...string) {
 		killed.Up()
 	}
 	stream.finish(w)
-	w.posts.stop()
-	w.caughtUp()
+	w.endLoad()
 	t.Logf("kill -9 of %s: %d times in %v while %d messages came by Kafka (seed %d)",
 		strings.Join(commands, " and "), kills, time.Since(began).Round(time.Second), stream.sent.Load(), *seed)
 	w.check(watch)
@@ -87,11 +86,7 @@ func (w *world) serverKilled(server *program.Process) {
 	w.t.Helper()
 	n := size()
 	s := w.start("serve")
-	w.follow(s)
-	watch := w.watchGroup()
-	stream := w.startStream(n.rate)
-	w.startPosts(n.postRate, s)
-	stream.flow()
+	watch := w.load(s)
 	random := rand.New(rand.NewPCG(*seed, 2))
 	began := time.Now()
 	for range n.deaths {
@@ -105,11 +100,9 @@ func (w *world) serverKilled(server *program.Process) {
 		}
 		w.goesOn(watch)
 	}
-	stream.stop()
-	w.posts.stop()
-	w.caughtUp()
+	w.endLoad()
 	w.t.Logf("kill -9 of %s: %d times in %v while %d messages came by Kafka (seed %d)",
-		server.Name, n.deaths, time.Since(began).Round(time.Second), stream.sent.Load(), *seed)
+		server.Name, n.deaths, time.Since(began).Round(time.Second), w.stream.sent.Load(), *seed)
 	w.check(watch)
 	w.verify(s)
 }

@@ -21,6 +21,25 @@ import (
 // begin is when the journeys of the stream begin. Their records have these times.
 var begin = time.Date(2026, 3, 1, 4, 0, 0, 0, time.UTC)
 
+// load follows the changes and the commits of the group, and sends messages by Kafka and by POST until
+// endLoad.
+func (w *world) load(apis ...*service.Service) *watch {
+	w.t.Helper()
+	w.follow(apis...)
+	watch := w.watchGroup()
+	w.startStream(size().rate).flow()
+	w.startPosts(size().postRate, apis...)
+	return watch
+}
+
+// endLoad ends the load, and waits until everything is committed.
+func (w *world) endLoad() {
+	w.t.Helper()
+	w.stream.stop()
+	w.posts.stop()
+	w.caughtUp()
+}
+
 // stream sends the simulated feed, with malformed messages, to the raw topic. It stops when it has
 // sent as many messages as are allowed, and goes on when more are allowed.
 type stream struct {

@@ -30,8 +30,7 @@ func TestEverythingIsRebuiltFromTheLog(t *testing.T) {
 	stream.allow(n.replayed)
 	w.startPosts(n.postRate, s)
 	stream.finish(w)
-	w.posts.stop()
-	w.caughtUp()
+	w.endLoad()
 
 	began := time.Now()
 	inside := w.replayInterrupted(dial(t, index.Addr), rand.New(rand.NewPCG(*seed, 4)))
@@ -61,9 +60,7 @@ func TestAMasterThatTakesItsLastSecondWithItLosesNothing(t *testing.T) {
 		w.killMaster(cluster, watch, time.Second)
 		still.Signal(syscall.SIGCONT)
 	}
-	w.stream.stop()
-	w.posts.stop()
-	w.caughtUp()
+	w.endLoad()
 	t.Logf("cluster: %d messages by Kafka", w.stream.sent.Load())
 	w.check(watch)
 	w.verify(api)
@@ -77,10 +74,7 @@ func TestReplayRestoresWhatAKilledMasterLost(t *testing.T) {
 	cluster := servers.PrivateCluster(t, durable...)
 	w := newWorld(t, servers.Kafka(t).URL, cluster.URL())
 	s := w.start("serve")
-	w.follow(s)
-	watch := w.watchGroup()
-	w.startStream(n.rate).flow()
-	w.startPosts(n.postRate, s)
+	watch := w.load(s)
 	random := rand.New(rand.NewPCG(*seed, 5))
 	for range max(1, n.deaths/2) {
 		w.aMoment(random, watch)
@@ -88,9 +82,7 @@ func TestReplayRestoresWhatAKilledMasterLost(t *testing.T) {
 		w.killMaster(cluster, watch, 8*time.Second)
 		w.replay("--from", before.UTC().Format(time.RFC3339)) // the time of POSTs
 	}
-	w.stream.stop()
-	w.posts.stop()
-	w.caughtUp()
+	w.endLoad()
 	// The records of the stream have the times of its journeys: only the beginning is certainly
 	// before the kill.
 	began := time.Now()

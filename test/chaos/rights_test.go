@@ -27,12 +27,9 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	w.name = "bim.raw"
 	w.grant(linesWith(t, lines, "kafka-acls.sh "))
 	for _, topic := range []string{"bim.raw", "bim.rejected", "bag.dirty", "bag.changes"} {
-		w.name = topic
-		w.createTopic(3)
+		w.create(topic, 3, "retention.ms", "-1") // records have old timestamps
 	}
-	w.name = "bag.webhooks"
-	w.create(3, kafka.ConfigEntry{ConfigName: "cleanup.policy", ConfigValue: "compact"})
-	w.name = "bim.raw"
+	w.create("bag.webhooks", 3, "cleanup.policy", "compact")
 
 	as := []string{
 		"BAGTRAIL_KAFKA_BROKERS=" + broker.SASL, "BAGTRAIL_KAFKA_SASL_MECHANISM=SCRAM-SHA-512",

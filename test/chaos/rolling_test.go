@@ -17,17 +17,13 @@ import (
 // before the answer.
 func TestARollingRestartFailsNoRequest(t *testing.T) {
 	needsRealAlone(t)
-	n := size()
 	w := newWorld(t, servers.Kafka(t).URL, "redis://"+redis(t).Addr)
 	var apis, ingests []*service.Service
 	for range 3 {
 		apis = append(apis, w.start("api"))
 		ingests = append(ingests, w.start("ingest"))
 	}
-	w.follow(apis...)
-	watch := w.watchGroup()
-	w.startStream(n.rate).flow()
-	w.startPosts(n.postRate, apis...)
+	watch := w.load(apis...)
 	queries := w.startQueries(apis)
 	w.goesOn(watch)
 	rest(t.Context(), 2*time.Second)
@@ -43,10 +39,8 @@ func TestARollingRestartFailsNoRequest(t *testing.T) {
 		apis[i].Up()
 		pauses = append(pauses, w.restartIngest(ingests[i], watch)...)
 	}
-	w.stream.stop()
-	w.posts.stop()
 	queries.stop()
-	w.caughtUp()
+	w.endLoad()
 	t.Logf("rolling restart: %d messages by Kafka; queries: %d answered 200, %d times 503, %d times a process refused the connection, %d were cut, %d other answers; POSTs: %d times a process refused the connection, %d were cut",
 		w.stream.sent.Load(), queries.good.Load(), queries.refused.Load(), queries.unheard.Load(), queries.cut.Load(), queries.wrong.Load(),
 		w.posts.unheard.Load(), w.posts.cut.Load())

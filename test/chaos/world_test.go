@@ -83,20 +83,14 @@ func (w *world) start(command string, more ...string) *service.Service {
 	return s
 }
 
-// createTopic creates the raw topic with that many partitions, before a process does.
-func (w *world) createTopic(partitions int) {
-	w.t.Helper()
-	w.create(partitions, kafka.ConfigEntry{ConfigName: "retention.ms", ConfigValue: "-1"}) // records have old timestamps
-}
-
-// create creates the topic with the name of the world.
-func (w *world) create(partitions int, settings ...kafka.ConfigEntry) {
+// create creates a topic with one setting, before a process does.
+func (w *world) create(topic string, partitions int, setting, value string) {
 	w.t.Helper()
 	res, err := w.client.CreateTopics(servers.Context(w.t), &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{{
-		Topic: w.name, NumPartitions: partitions, ReplicationFactor: 1, ConfigEntries: settings,
+		Topic: topic, NumPartitions: partitions, ReplicationFactor: 1, ConfigEntries: []kafka.ConfigEntry{{ConfigName: setting, ConfigValue: value}},
 	}}})
 	if err == nil {
-		err = res.Errors[w.name]
+		err = res.Errors[topic]
 	}
 	if err != nil {
 		w.t.Fatal(err)
