@@ -45,14 +45,14 @@ func TestTopicsHoldWhatTheAsyncAPIDocumentSays(t *testing.T) {
 		}
 		return answer
 	}
-	post("/v1/messages", `{"messages":[{"text":`+quoted(bsm("0724730004"))+`}]}`)
+	post("/v1/messages", `{"messages":[{"text":`+service.Quoted(bsm("0724730004"))+`}]}`)
 	report, _ := delayedRequest("LX", "0724730003")
 	post("/baggage/delayedbags/v1.0/", report)
 	rejected := consume(t, s, rejectsTopic, 4, everything)
 	sum := sha256.Sum256([]byte(header(rejected[0], "bagtrail-origin")))
 	reject := "/v1/rejects/" + hex.EncodeToString(sum[:10])
 	s.Until(patience, func() bool { return s.Get(reject).Status == http.StatusOK })
-	post(reject+"/resubmit", `{"text":`+quoted(bsm("0724730005"))+`}`)
+	post(reject+"/resubmit", `{"text":`+service.Quoted(bsm("0724730005"))+`}`)
 	sent := map[string][]kafka.Message{
 		"changes": consume(t, s, changesTopic, 3, keyed("0724730001", "0724730002", "0724730004")),
 		"rejects": rejected,

@@ -57,7 +57,7 @@ const (
 )
 
 // bim returns the body of process BIM with a message.
-func bim(message string) string { return `{"bim_message":` + quoted(message) + `}` }
+func bim(message string) string { return `{"bim_message":` + service.Quoted(message) + `}` }
 
 // bsm returns a valid source message for the plate.
 func bsm(plate string) string {
@@ -67,13 +67,8 @@ func bsm(plate string) string {
 // delayedRequest returns the body of a delayed-bag report on behalf of the airline, and the
 // document in it.
 func delayedRequest(airline, plate string) (body, document string) {
-	document = `{"WTR_DelayedBagsCreateRQ":{"Version":0.1,"POS":{"Source":[{"AirlineVendorID":"` + airline + `"}]},` +
-		`"RefStationAirline":{"StationCode":"ZRH","AirlineCode":"LX"},"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[` +
-		`{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"W"},"BagTag":{"LicenseNumber":{"TagType":"` + plate[:1] + `","IssuerCode":"` + plate[1:4] + `"},` +
-		`"TagSequence":"` + plate[4:] + `"}}]}},"Passengers":{"Itinerary":{"FlightSegments":{"FlightSegmentOrARNK":[{"FlightAndDate":` +
-		`{"AirlineCode":"LX","FlightNumber":"100","Date":"14MAR"},"OriginDestination":{"Origin":"ZRH","Destination":"JFK"}}]}},` +
-		`"Names":{"Name":["MUELLER"]}},"AgentID":"A1"}}`
-	return `{"Request":` + quoted(document) + `}`, document
+	document = service.DelayedBagReport("MUELLER", []string{airline}, []string{plate})
+	return `{"Request":` + service.Quoted(document) + `}`, document
 }
 
 var (

@@ -20,7 +20,7 @@ func run(t testing.TB, stdin string, args []string, env ...string) (stdout, stde
 func TestWrongConfigurationIsReportedWhole(t *testing.T) {
 	ownServers(t)
 	t.Parallel()
-	config := file(t, "bagtrail.yaml", "kafka_group: ' '\nno_such_setting: 1\n")
+	config := service.WriteFile(t, "bagtrail.yaml", "kafka_group: ' '\nno_such_setting: 1\n")
 	for _, command := range []string{"serve", "api", "ingest", "config"} {
 		_, stderr, code := run(t, "", []string{command, "--log-level", "loud", "--config", config},
 			"BAGTRAIL_HTTP_ADDR=nonsense", "BAGTRAIL_REDIS_URL=ftp://user:secret@x", "BAGTRAIL_RETENTION=soon", "BAGTRAIL_KAFKA_BROKERS=a:1,b",
@@ -48,7 +48,7 @@ func TestEachFailureHasItsExitCode(t *testing.T) {
 	t.Parallel()
 	taken := common(t)
 	missing := filepath.Join(t.TempDir(), "missing")
-	broken := file(t, "broken.yaml", "keys: [{name: a}]")
+	broken := service.WriteFile(t, "broken.yaml", "keys: [{name: a}]")
 	for _, tc := range []struct {
 		name string
 		args []string

@@ -83,7 +83,7 @@ func TestHistoryShowsEveryField(t *testing.T) {
 		]}`
 	}
 	without := answer(func(int) string { return "" })
-	with := answer(func(i int) string { return `"raw_bim_msg":` + quoted(golden[i].text) + "," })
+	with := answer(func(i int) string { return `"raw_bim_msg":` + service.Quoted(golden[i].text) + "," })
 	target := service.HistoryPath("0724400001", "2026-03-14")
 	settle(t, s, target, without)
 	for _, query := range []string{"?include_bim=false", "?include_BIM=false", "?x=1", "?include_bims=true", "?pnr=GOLD01", "?pnr=gold01&pax_surname=mueller"} {

@@ -7,12 +7,9 @@ package blackbox_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -36,25 +33,15 @@ func TestMain(m *testing.M) {
 func keyFile(t service.T, entries ...string) string {
 	t.Helper()
 	var text strings.Builder
-	text.WriteString("keys:\n")
-	fmt.Fprintf(&text, "  - {name: demo, digest: 'sha256:%x', customer: DEMO}\n", sha256.Sum256([]byte(service.DevelopmentKey)))
+	text.WriteString("keys:\n" + service.KeyEntry("demo", service.DevelopmentKey, ", customer: DEMO"))
 	for _, entry := range entries {
 		name, members, _ := strings.Cut(entry, ": ")
-		fmt.Fprintf(&text, "  - {name: %s, digest: 'sha256:%x', %s}\n", name, sha256.Sum256([]byte(keyOf(name))), members)
+		text.WriteString(service.KeyEntry(name, keyOf(name), ", "+members))
 	}
-	return file(t, "keys.yaml", text.String())
+	return service.WriteFile(t, "keys.yaml", text.String())
 }
 
 func keyOf(name string) string { return "key-of-" + name }
-
-func file(t service.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // keys are the keys of the shared service, beside the one with every right.
 var keys = []string{
@@ -125,8 +112,8 @@ func startShared() {
 	settings, broker := servers(&suite)
 	shared.service = service.Start(&suite, append(settings, forever,
 		"BAGTRAIL_KEYS_FILE="+keyFile(&suite, keys...),
-		"BAGTRAIL_AIRPORTS_FILE="+file(&suite, "airports.yaml", airports),
-		"BAGTRAIL_FLIGHTS_FILE="+file(&suite, "flights.yaml", flights),
+		"BAGTRAIL_AIRPORTS_FILE="+service.WriteFile(&suite, "airports.yaml", airports),
+		"BAGTRAIL_FLIGHTS_FILE="+service.WriteFile(&suite, "flights.yaml", flights),
 		"BAGTRAIL_WTR_URL="+shared.downstream.URL)...)
 	if broker != "" {
 		shared.service.Kafka = broker
@@ -229,12 +216,7 @@ func failure(code, text string) string {
 }
 
 func faultObject(code, text string) string {
-	c, _ := json.Marshal(code)
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string can always be encoded
-	return `{"error_code":` + string(c) + `,"error_description":` + strings.TrimSpace(b.String()) + `}`
+	return `{"error_code":"` + code + `","error_description":` + service.Quoted(text) + `}`
 }
 
 const processed = `{"success":true,"success_code":"SVCPRB037","success_message":"Message processed successfully"}`

@@ -1,21 +1,12 @@
 package blackbox_test
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"bagtrail/test/service"
 )
-
-func quoted(s string) string {
-	q, err := json.Marshal(s)
-	if err != nil {
-		panic(err) // a string can always be encoded
-	}
-	return string(q)
-}
 
 // today is the day of flights in messages that are received now.
 func today() time.Time { return began.Truncate(24 * time.Hour) }

@@ -119,7 +119,7 @@ func TestReplayRebuildsAnEmptyRedis(t *testing.T) {
 func TestReplayOfRejectsAcceptsThemAfterACorrection(t *testing.T) {
 	ownServers(t)
 	t.Parallel()
-	list := file(t, "airports.yaml", "airports: []\n")
+	list := service.WriteFile(t, "airports.yaml", "airports: []\n")
 	settings := []string{forever, "BAGTRAIL_AIRPORTS_FILE=" + list, "BAGTRAIL_KAFKA_BROKERS=" + startKafka(t), "BAGTRAIL_REDIS_URL=redis://" + startRedis(t).Addr()}
 	s := service.Start(t, settings...)
 	message := "BSM\n.V/1LXQZ\n.F/LX9010/" + ddmmm(today()) + "/JFK\n.N/0724910004001\nENDBSM"

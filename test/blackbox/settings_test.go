@@ -100,7 +100,7 @@ func TestACertificateTurnsTLSOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := service.Start(t, "BAGTRAIL_HTTP_TLS_CERT="+file(t, "cert.pem", string(certificate.PEM)), "BAGTRAIL_HTTP_TLS_KEY="+file(t, "key.pem", string(certificate.KeyPEM)))
+	s := service.Start(t, "BAGTRAIL_HTTP_TLS_CERT="+service.WriteFile(t, "cert.pem", string(certificate.PEM)), "BAGTRAIL_HTTP_TLS_KEY="+service.WriteFile(t, "key.pem", string(certificate.KeyPEM)))
 	address := strings.TrimPrefix(s.URL, "http://")
 	for version, want := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
 		client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: certificate.Pool(), MinVersion: version, MaxVersion: version}}}
@@ -123,7 +123,7 @@ func TestACertificateTurnsTLSOn(t *testing.T) {
 func TestConfigMasksSecrets(t *testing.T) {
 	ownServers(t)
 	t.Parallel()
-	secret := file(t, "password", "hidden-in-a-file\n")
+	secret := service.WriteFile(t, "password", "hidden-in-a-file\n")
 	stdout, stderr, code := run(t, "", []string{"config", "--log-level", "warn"},
 		"BAGTRAIL_REDIS_URL=redis://user:hidden-in-a-url@127.0.0.1:6379/0", "BAGTRAIL_KAFKA_SASL_MECHANISM=PLAIN", "BAGTRAIL_KAFKA_SASL_USERNAME=me",
 		"BAGTRAIL_KAFKA_SASL_PASSWORD_FILE="+secret, "BAGTRAIL_KAFKA_BROKERS=127.0.0.1:1")

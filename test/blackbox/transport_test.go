@@ -202,7 +202,7 @@ func TestADelayedBagReportIsForwardedByteForByte(t *testing.T) {
 	for name, body := range map[string]string{
 		"nothing": "", "no JSON": "x", "no Request": "{}", "object of no such root": `{"Request":{}}`, "repeated": `{"Request":"{}",` + body[1:],
 		"no JSON inside": `{"Request":"x"}`, "other root": `{"Request":"{\"A\":{}}"}`, "root no object": `{"Request":"{\"WTR_DelayedBagsCreateRQ\":1}"}`,
-		"two roots": fmt.Sprintf(`{"Request":%s}`, quoted(strings.Replace(document, "{", `{"A":1,`, 1))), "trailing text": body + "x",
+		"two roots": fmt.Sprintf(`{"Request":%s}`, service.Quoted(strings.Replace(document, "{", `{"A":1,`, 1))), "trailing text": body + "x",
 	} {
 		expect(t, name, send("application/json", body), 400, bad)
 	}

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -62,13 +59,8 @@ const limitedKey = "of-two-airlines"
 // keys writes a file with both keys and returns the setting for it.
 func keys(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "keys.yaml")
-	text := fmt.Sprintf("keys:\n  - {name: everything, customer: ALL, digest: 'sha256:%x'}\n  - {name: limited, customer: TWO, digest: 'sha256:%x', airlines: [LX, BA]}\n",
-		sha256.Sum256([]byte(service.DevelopmentKey)), sha256.Sum256([]byte(limitedKey)))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return "BAGTRAIL_KEYS_FILE=" + path
+	return "BAGTRAIL_KEYS_FILE=" + service.WriteFile(t, "keys.yaml", "keys:\n"+service.KeyEntry("everything", service.DevelopmentKey, ", customer: ALL")+
+		service.KeyEntry("limited", limitedKey, ", customer: TWO, airlines: [LX, BA]"))
 }
 
 // change is a change as the service tells it.

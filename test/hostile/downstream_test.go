@@ -226,7 +226,7 @@ func TestEveryFaultOfTheDownstreamSystemHasItsAnswer(t *testing.T) {
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_WTR_TIMEOUT="+limit.String(),
 		"BAGTRAIL_WTR_URL=http://wtr-user:wtr-secret@"+d.Addr().String()+"/wtr")
 	send(t, s, "BSM", ".V/1LZRH", ".F/LX1900/"+day(-1).bim()+"/JFK", ".N/0724190001001", ".P/QVXSURNAME/QVXGIVEN", ".L/QVX123", "ENDBSM")
-	document := delayedRequest("QVXCLAIMANT", []string{"LX"}, []string{"0724190001"})
+	document := service.DelayedBagReport("QVXCLAIMANT", []string{"LX"}, []string{"0724190001"})
 	success := `{"success":true,"bags":[{"bagtag":"0724190001","passenger_first_name":"QVXGIVEN","passenger_last_name":"QVXSURNAME","rush_bag_indicator":"N"}],"record_reference":"DENUS00%d"}`
 	created := func(number int64) string { return fmt.Sprintf(success, number) }
 
@@ -290,7 +290,7 @@ func TestEveryFaultOfTheDownstreamSystemHasItsAnswer(t *testing.T) {
 func TestDownstreamSystemThatRepeatsTheRequestDoesNotReachTheLog(t *testing.T) {
 	d := newDownstream(t, anyPort)
 	s := service.Start(t, noKafka, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_WTR_TIMEOUT="+limit.String(), "BAGTRAIL_WTR_URL=http://"+d.Addr().String()+"/wtr")
-	document := delayedRequest("QVXCLAIMANT", []string{"LX"}, []string{"0724190002"})
+	document := service.DelayedBagReport("QVXCLAIMANT", []string{"LX"}, []string{"0724190002"})
 	for name, frame := range map[string]string{
 		"as HTTP":             "%s",
 		"as status":           "HTTP/1.1 %s\r\n\r\n",
@@ -322,7 +322,7 @@ func TestCircuitOpensAndClosesAgain(t *testing.T) {
 	address := d.Addr().String()
 	_ = d.Close()
 	s := service.Start(t, noKafka, "BAGTRAIL_WTR_TIMEOUT=5s", "BAGTRAIL_WTR_URL=http://"+address+"/wtr")
-	document := delayedRequest("NAME", []string{"LX"}, nil)
+	document := service.DelayedBagReport("NAME", []string{"LX"}, nil)
 	document = strings.Replace(document, `"DelayedBag":[]`, `"DelayedBag":[{}]`, 1)
 	for range 5 {
 		expect(t, "connection refused", report(t, s, document), http.StatusServiceUnavailable, unavailable)
@@ -350,7 +350,7 @@ func TestCircuitOpensAndClosesAgain(t *testing.T) {
 	trial := make(chan service.Answer)
 	go func() {
 		for {
-			got, err := s.TryDo(http.MethodPost, delayedPath, strings.NewReader(`{"Request":`+quoted(document)+`}`), "Content-Type", jsonType)
+			got, err := s.TryDo(http.MethodPost, delayedPath, strings.NewReader(`{"Request":`+service.Quoted(document)+`}`), "Content-Type", jsonType)
 			if err != nil || got.Status == http.StatusOK {
 				trial <- got
 				return
@@ -395,8 +395,8 @@ func TestNeverMoreFilesThanRequests(t *testing.T) {
 	address := simulatorURL.FindStringSubmatch(simulator.Log())[1]
 	s := service.Start(t, noKafka, "BAGTRAIL_WTR_TIMEOUT=300ms", "BAGTRAIL_WTR_URL="+address)
 	send(t, s, "BSM", ".V/1LZRH", ".F/LX100/"+day(-1).bim()+"/JFK", ".N/0724191001001", "ENDBSM")
-	body := `{"Request":` + quoted(delayedRequest("NAME", []string{"LX"}, []string{"0724191001"})) + `}`
-	expect(t, "no such airline", report(t, s, delayedRequest("NAME", []string{"ZZ"}, []string{"0724191001"})), 400, relayed("0.1", "2004", `"AIRLINE NOT FOUND"`))
+	body := `{"Request":` + service.Quoted(service.DelayedBagReport("NAME", []string{"LX"}, []string{"0724191001"})) + `}`
+	expect(t, "no such airline", report(t, s, service.DelayedBagReport("NAME", []string{"ZZ"}, []string{"0724191001"})), 400, relayed("0.1", "2004", `"AIRLINE NOT FOUND"`))
 
 	const rounds, together = 60, 4
 	faults := []string{"", "cut-before", "cut-during", "cut-after", "truncated", "not-json", "empty", "oversized", "failing", "", ""}

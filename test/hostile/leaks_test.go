@@ -23,9 +23,9 @@ type office struct {
 
 func openOffice(t *testing.T) office {
 	t.Helper()
-	file := "keys:\n" + entry("all", service.DevelopmentKey, ", customer: ALL") + entry("lx", "key-of-lx", ", customer: SWISS, airlines: [LX]") +
-		entry("ba", "key-of-ba", ", customer: BRITISH, airlines: [BA]") + entry("shy", "key-of-shy", ", customer: SHY, airlines: [BA], conceal: true")
-	return office{service.Start(t, noKafka, secret, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", file)), t}
+	file := "keys:\n" + service.KeyEntry("all", service.DevelopmentKey, ", customer: ALL") + service.KeyEntry("lx", "key-of-lx", ", customer: SWISS, airlines: [LX]") +
+		service.KeyEntry("ba", "key-of-ba", ", customer: BRITISH, airlines: [BA]") + service.KeyEntry("shy", "key-of-shy", ", customer: SHY, airlines: [BA], conceal: true")
+	return office{service.Start(t, noKafka, secret, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_KEYS_FILE="+service.WriteFile(t, "keys.yaml", file)), t}
 }
 
 // ask sends a query with a key of the office.
@@ -152,7 +152,7 @@ func TestReportReachesNoBagOfAnother(t *testing.T) {
 	o := openOffice(t)
 	send(t, o.Service, "BSM", ".V/1LZRH", ".F/LX540/"+day(-1).bim()+"/JFK", ".N/0724200005001", ".P/1QUIET/ANNA", ".L/QUI005", "ENDBSM")
 	send(t, o.Service, "BSM", ".V/1LLHR", ".F/BA940/"+day(-1).bim()+"/JFK", ".N/0125200005001", ".P/1GUEST", ".L/GUE005", "ENDBSM")
-	got := report(t, o.Service, delayedRequest("CALLER", []string{"BA"}, []string{"0724200005", "0125200005"}), "api_key", "key-of-ba")
+	got := report(t, o.Service, service.DelayedBagReport("CALLER", []string{"BA"}, []string{"0724200005", "0125200005"}), "api_key", "key-of-ba")
 	o.holds("report", got, []string{`"success":true`, "CALLER", "GUEST"}, []string{"QUIET", "ANNA"})
 	o.holds("another's bag", o.Get(service.HistoryPath("0724200005", day(-1).iso())), []string{"EXPECTED"}, []string{"MISHANDLED"})
 	o.holds("its own bag", o.Get(service.HistoryPath("0125200005", day(-1).iso())), []string{"MISHANDLED"}, nil)
@@ -161,11 +161,11 @@ func TestReportReachesNoBagOfAnother(t *testing.T) {
 // A message that was rejected for a fault before the key was checked came in by replay --rejects.
 func TestReplayOfRejectsAsksWhetherTheKeyMay(t *testing.T) {
 	t.Parallel()
-	airports := write(t, "airports.yaml", "airports: []\n")
+	airports := service.WriteFile(t, "airports.yaml", "airports: []\n")
 	keyFile := func(revoked string) string {
-		return "keys:\n" + entry("all", service.DevelopmentKey, ", customer: ALL") + entry("lx", "key-of-lx", ", customer: SWISS, airlines: [LX]"+revoked)
+		return "keys:\n" + service.KeyEntry("all", service.DevelopmentKey, ", customer: ALL") + service.KeyEntry("lx", "key-of-lx", ", customer: SWISS, airlines: [LX]"+revoked)
 	}
-	path := write(t, "keys.yaml", keyFile(""))
+	path := service.WriteFile(t, "keys.yaml", keyFile(""))
 	settings := []string{"BAGTRAIL_LOG_LEVEL=warn", "BAGTRAIL_AIRPORTS_FILE=" + airports, "BAGTRAIL_KEYS_FILE=" + path}
 	s := service.Start(t, settings...)
 	d := day(1)

@@ -5,14 +5,9 @@
 package hostile_test
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/json"
 	"flag"
-	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -83,51 +78,10 @@ func expect(t *testing.T, what string, got service.Answer, status int, body stri
 	}
 }
 
-// quoted returns a text as JSON.
-func quoted(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // a string can always be encoded
-	return strings.TrimSpace(b.String())
-}
-
-// write writes a file into a folder of the test and returns its path.
-func write(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// entry returns the line of a key file for a key with that text.
-func entry(name, text, members string) string {
-	return fmt.Sprintf("  - {name: %s, digest: 'sha256:%x'%s}\n", name, sha256.Sum256([]byte(text)), members)
-}
-
-// delayedRequest returns a request to the downstream system, on behalf of the airlines, for the
-// plates.
-func delayedRequest(surname string, airlines, plates []string) string {
-	var sources, bags []string
-	for _, airline := range airlines {
-		sources = append(sources, `{"AirlineVendorID":"`+airline+`"}`)
-	}
-	for _, p := range plates {
-		bags = append(bags, `{"ColorTypeDesc":{"ColorCode":"BK","TypeCode":"22","Descriptor":"HWX"},"BagTag":{"LicenseNumber":{"TagType":"`+
-			p[:1]+`","IssuerCode":"`+p[1:4]+`"},"TagSequence":"`+p[4:]+`"}}`)
-	}
-	return `{"WTR_DelayedBagsCreateRQ":{"Version":0.1,"POS":{"Source":[` + strings.Join(sources, ",") + `]},` +
-		`"RefStationAirline":{"StationCode":"ZRH","AirlineCode":"LX"},"DelayedBagGroup":{"DelayedBags":{"DelayedBag":[` + strings.Join(bags, ",") +
-		`]}},"Passengers":{"Itinerary":{"FlightSegments":{"FlightSegmentOrARNK":[{"FlightAndDate":{"AirlineCode":"LX","FlightNumber":"100","Date":"14MAR"},` +
-		`"OriginDestination":{"Origin":"ZRH","Destination":"JFK"}}]}},"Names":{"Name":[` + quoted(surname) + `]}},"AgentID":"A1"}}`
-}
-
 // report posts a request for a delayed-bag report.
 func report(t *testing.T, s *service.Service, document string, header ...string) service.Answer {
 	t.Helper()
-	return s.Do(http.MethodPost, delayedPath, strings.NewReader(`{"Request":`+quoted(document)+`}`), append([]string{"Content-Type", jsonType}, header...)...)
+	return s.Do(http.MethodPost, delayedPath, strings.NewReader(`{"Request":`+service.Quoted(document)+`}`), append([]string{"Content-Type", jsonType}, header...)...)
 }
 
 // percentile returns the duration below which that share of the durations lies.

@@ -68,7 +68,7 @@ func (k scope) entry() string {
 			fmt.Fprintf(&members, ", %s: ['%s']", name, strings.Join(list, "','"))
 		}
 	}
-	return entry(k.name, "key-of-"+k.name, strings.ReplaceAll(members.String(), "['']", "[]"))
+	return service.KeyEntry(k.name, "key-of-"+k.name, strings.ReplaceAll(members.String(), "['']", "[]"))
 }
 
 // scopes returns keys of every kind: each list of airlines with each of airports, and each

@@ -34,8 +34,8 @@ var secrets = []string{
 // passenger, no plate and no key is in the log at its finest level, the metrics, the probes, the
 // profiles, an execution trace, or the stacks of a process that dies.
 func TestNothingPersonalIsSeenFromOutside(t *testing.T) {
-	s := service.Start(t, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_KEYS_FILE="+write(t, "keys.yaml", "keys:\n"+entry("full", secretKey, ", customer: QZ-not-secret")+
-		entry("narrow", secretKey+"-narrow", ", customer: NARROW, airlines: [ZZ]")))
+	s := service.Start(t, "BAGTRAIL_LOG_LEVEL=debug", "BAGTRAIL_KEYS_FILE="+service.WriteFile(t, "keys.yaml", "keys:\n"+service.KeyEntry("full", secretKey, ", customer: QZ-not-secret")+
+		service.KeyEntry("narrow", secretKey+"-narrow", ", customer: NARROW, airlines: [ZZ]")))
 	observed := make(chan string, 1)
 	go func() {
 		trace, profile := observe(s, "/debug/pprof/trace?seconds=2"), observe(s, "/debug/pprof/profile?seconds=1")
@@ -134,7 +134,7 @@ func exerciseSecrets(t *testing.T, s *service.Service) {
 		}
 		return got
 	}
-	bim := func(text string) string { return `{"bim_message":` + quoted(text) + `}` }
+	bim := func(text string) string { return `{"bim_message":` + service.Quoted(text) + `}` }
 	history, passenger := service.HistoryPath(secretPlate, day(1).iso()), service.PassengerPath(secretPNR, day(1).iso())
 	flight := service.FlightPath("ZRH", "D", "LX", "5900", day(1).iso())
 	for _, target := range []string{history + "?include_bim=true&pax_surname=" + secretSurname, passenger, flight, "/v1/bags/" + secretPlate + "?fields=raw"} {
@@ -150,14 +150,14 @@ func exerciseSecrets(t *testing.T, s *service.Service) {
 	do(http.MethodPost, service.ProcessPath, bim(strings.Repeat("QZBODY", 20000)))
 	do(http.MethodPost, "/v1/bags/search", `{"last_name":"`+secretSurname+`","airport":"ZRH","date":"`+day(1).iso()+`"}`)
 	for _, target := range []string{"/v1/messages", "/v1/messages/validate"} {
-		if got := do(http.MethodPost, target, `{"messages":[{"text":"QZBODY"},{"text":`+quoted(secretMessage("LX5900"))+`}]}`); got.Status != http.StatusOK {
+		if got := do(http.MethodPost, target, `{"messages":[{"text":"QZBODY"},{"text":`+service.Quoted(secretMessage("LX5900"))+`}]}`); got.Status != http.StatusOK {
 			t.Errorf("%s: %d %s", target, got.Status, got.Body)
 		}
 	}
 	do(http.MethodPost, "/v1/webhooks", `{"url":"https://QZBODY.example/","QZBODY":1}`)
-	document := delayedRequest("QZCLAIMANT", []string{"LX"}, []string{secretPlate})
+	document := service.DelayedBagReport("QZCLAIMANT", []string{"LX"}, []string{secretPlate})
 	for _, body := range []string{document, strings.Replace(document, `"LX"`, `"ZZ"`, 1), strings.Replace(document, "WTR_", "QZBODY_", 1)} {
-		do(http.MethodPost, delayedPath, `{"Request":`+quoted(body)+`}`)
+		do(http.MethodPost, delayedPath, `{"Request":`+service.Quoted(body)+`}`)
 	}
 	for _, target := range []string{
 		history + "?callback=QZCALLBACK", history + "?callback=QZCALLBACK(", history + "?QZQUERY=QZQUERY&pnr=QZQUERY*", passenger + "/QZPATH", "/QZPATH/" + secretPlate,

@@ -46,7 +46,7 @@ func TestTheseRightsAreEnough(t *testing.T) {
 	if got := s.Process("BSM\r\n.V/1LZRH\r\nENDBSM"); got.Status != http.StatusBadRequest {
 		t.Errorf("a message to be rejected: %d %s", got.Status, got.Body)
 	}
-	if got := report(t, s, delayedRequest("RIGHTS", []string{"LX"}, []string{"0724690001"})); got.Status != http.StatusOK {
+	if got := report(t, s, service.DelayedBagReport("RIGHTS", []string{"LX"}, []string{"0724690001"})); got.Status != http.StatusOK {
 		t.Errorf("a delayed-bag report: %d %s", got.Status, got.Body)
 	}
 	for _, target := range []string{

@@ -47,11 +47,11 @@ func newMatrix() *matrix {
 // keyFile writes a key file with a key that has every right and these keys.
 func keyFile(t *testing.T, keys []scope) string {
 	var file strings.Builder
-	file.WriteString("keys:\n" + entry("all", service.DevelopmentKey, ", customer: ALL"))
+	file.WriteString("keys:\n" + service.KeyEntry("all", service.DevelopmentKey, ", customer: ALL"))
 	for _, k := range keys {
 		file.WriteString(k.entry())
 	}
-	return write(t, "keys.yaml", file.String())
+	return service.WriteFile(t, "keys.yaml", file.String())
 }
 
 func notAuthorised(code, what string) string {
@@ -394,7 +394,7 @@ func (m *matrix) messages(k scope) {
 	} {
 		c := cell{key: k, method: http.MethodPost, target: service.ProcessPath, status: http.StatusUnauthorized}
 		plate := fmt.Sprintf("3%09d", len(m.cells))
-		c.body = `{"bim_message":` + quoted(strings.ReplaceAll(strings.ReplaceAll(form.lines, " ", "\r\n"), "#", plate+"001")) + `}`
+		c.body = `{"bim_message":` + service.Quoted(strings.ReplaceAll(strings.ReplaceAll(form.lines, " ", "\r\n"), "#", plate+"001")) + `}`
 		c.want = notAuthorised("SVCSRV004", "process BPM")
 		allowed := covers(k.operations, "processbim") && covers(k.airports, form.airport)
 		for _, airline := range form.airlines {
@@ -418,7 +418,7 @@ func (m *matrix) reports(k scope) {
 	there := &luggage{plate: "0724000018", surname: "SIERRA", living: []flight{{airline: "LX", number: "1810", from: "ZRH", to: "FRA"}}}
 	for _, vendors := range [][]string{{"LX"}, {"BA"}, {"AA"}, {"LX", "BA"}, {"BA", "AA"}, {"LX", "LX"}, {"LX", "BA", "AA"}} {
 		c := cell{key: k, method: http.MethodPost, target: delayedPath, status: http.StatusUnauthorized}
-		c.body = `{"Request":` + quoted(delayedRequest("CALLER", vendors, []string{there.plate, "0724000019"})) + `}`
+		c.body = `{"Request":` + service.Quoted(service.DelayedBagReport("CALLER", vendors, []string{there.plate, "0724000019"})) + `}`
 		c.want = notAuthorised("SVCDBR005", "create delayed bag report for the airline")
 		if covers(k.operations, "delayedbags") && !slices.ContainsFunc(vendors, func(airline string) bool { return !covers(k.airlines, airline) }) {
 			surname := "CALLER"

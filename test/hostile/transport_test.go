@@ -24,7 +24,7 @@ func certificate(t *testing.T) (chain, key string, pool *x509.CertPool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return write(t, "cert.pem", string(c.PEM)), write(t, "key.pem", string(c.KeyPEM)), c.Pool()
+	return service.WriteFile(t, "cert.pem", string(c.PEM)), service.WriteFile(t, "key.pem", string(c.KeyPEM)), c.Pool()
 }
 
 // TLS 1.2 and later is accepted, with ciphers that have forward secrecy.

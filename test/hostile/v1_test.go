@@ -70,11 +70,11 @@ func (m *matrix) searchV1(k scope) {
 	}
 	var plates []string
 	for _, b := range m.world {
-		plates = append(plates, quoted(b.plate))
+		plates = append(plates, service.Quoted(b.plate))
 		if b.pnr != "" {
 			there := sifted(m.world, func(other *luggage) bool { return other.pnr == b.pnr && len(other.living) > 0 })
 			slices.SortFunc(there, func(a, b *luggage) int { return strings.Compare(a.plate, b.plate) })
-			search(k, `{"pnr":`+quoted(b.pnr)+`,"date":"`+day(1).iso()+`","fields":"raw"}`, there)
+			search(k, `{"pnr":`+service.Quoted(b.pnr)+`,"date":"`+day(1).iso()+`","fields":"raw"}`, there)
 			m.add(m.cellV1(k, cell{target: "/v1/bags?fields=raw&date=" + day(1).iso() + "&pnr=" + b.pnr}, there))
 		}
 	}
@@ -83,8 +83,8 @@ func (m *matrix) searchV1(k scope) {
 	for _, b := range m.world[6:10] {
 		at := b.living[0].to
 		for member, same := range map[string]func(other *luggage) bool{
-			`"last_name":` + quoted(b.surname):   func(other *luggage) bool { return other.surname == b.surname && b.surname != "" },
-			`"plate_end":` + quoted(b.plate[4:]): func(other *luggage) bool { return other.plate[4:] == b.plate[4:] },
+			`"last_name":` + service.Quoted(b.surname):   func(other *luggage) bool { return other.surname == b.surname && b.surname != "" },
+			`"plate_end":` + service.Quoted(b.plate[4:]): func(other *luggage) bool { return other.plate[4:] == b.plate[4:] },
 		} {
 			there := sifted(m.world, func(other *luggage) bool {
 				return !other.today && same(other) && slices.ContainsFunc(other.living, func(f flight) bool { return f.from == at || f.to == at })
@@ -300,7 +300,7 @@ func (m *matrix) messagesV1(k scope) {
 		for i, line := range []string{"LX", "BA"} {
 			plate := fmt.Sprintf("4%08d%d", len(m.cells), i)
 			text := "BSM .V/1LZRH .F/" + line + "9100/" + day(20).bim() + "/JFK .N/" + plate + "001 .P/ONE ENDBSM"
-			list = append(list, `{"text":`+quoted(strings.ReplaceAll(text, " ", "\r\n"))+`}`)
+			list = append(list, `{"text":`+service.Quoted(strings.ReplaceAll(text, " ", "\r\n"))+`}`)
 			verdict := map[string]any{"verdict": "unauthorised", "diagnostics": []any{}}
 			if covers(k.airports, "ZRH") && covers(k.airlines, line) {
 				verdict["verdict"], verdict["events"] = "accepted", []any{map[string]any{"plate": plate, "code": "EXPECTED"}}
@@ -395,7 +395,7 @@ func (m *matrix) sessionV1(t *testing.T, s *service.Service, k scope) {
 // were ended.
 func TestASessionEndsWithItsKeyInARunningService(t *testing.T) {
 	t.Parallel()
-	path := write(t, "keys.yaml", "keys:\n"+entry("one", "key-of-one", ""))
+	path := service.WriteFile(t, "keys.yaml", "keys:\n"+service.KeyEntry("one", "key-of-one", ""))
 	s := service.Start(t, noKafka, secret, "BAGTRAIL_KEYS_FILE="+path)
 	got := s.Do(http.MethodPost, sessionTarget, nil, "api_key", "key-of-one")
 	cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";")
@@ -415,7 +415,7 @@ func TestASessionEndsWithItsKeyInARunningService(t *testing.T) {
 	if status := ask(); status != http.StatusOK {
 		t.Fatal(status)
 	}
-	if err := os.Rename(write(t, "revoked.yaml", "keys:\n"+entry("one", "key-of-one", ", revoked: true")), path); err != nil {
+	if err := os.Rename(service.WriteFile(t, "revoked.yaml", "keys:\n"+service.KeyEntry("one", "key-of-one", ", revoked: true")), path); err != nil {
 		t.Fatal(err)
 	}
 	if !s.Until(patience, func() bool { return ask() == http.StatusUnauthorized }) {
@@ -457,7 +457,7 @@ func rejectedWorld(t *testing.T, s *service.Service) rejected {
 	ids := map[string]string{}
 	for airport, sent := range map[string]string{"ZRH": "ZRH", "LHR": "LHR", "JFK": "JFK", "": "QQQ"} {
 		text := "BSM\r\n.V/1L" + sent + "\r\n.N/0724000019001\r\n.P/REJECTED" + sent + "\r\nENDBSM\r\n"
-		s.Do(http.MethodPost, "/v1/messages", strings.NewReader(`{"messages":[{"text":`+quoted(text)+`}]}`), "Content-Type", jsonType)
+		s.Do(http.MethodPost, "/v1/messages", strings.NewReader(`{"messages":[{"text":`+service.Quoted(text)+`}]}`), "Content-Type", jsonType)
 		var listed struct {
 			Rejects []struct{ ID, Airport string }
 		}
@@ -475,7 +475,7 @@ func rejectLater(t *testing.T, s *service.Service, keys []scope, there rejected)
 	t.Helper()
 	var list []string
 	for _, k := range keys {
-		list = append(list, `{"text":`+quoted("BSM\r\n.V/1LZRH\r\n.P/LATER"+k.name+"\r\nENDBSM")+`}`)
+		list = append(list, `{"text":`+service.Quoted("BSM\r\n.V/1LZRH\r\n.P/LATER"+k.name+"\r\nENDBSM")+`}`)
 	}
 	s.Do(http.MethodPost, "/v1/messages", strings.NewReader(`{"messages":[`+strings.Join(list, ",")+`]}`), "Content-Type", jsonType)
 	var listed struct{ Rejects []struct{ ID string } }
