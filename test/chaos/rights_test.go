@@ -43,6 +43,7 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 	stream.finish(w)
 	hook := &follower{name: "webhook", key: service.DevelopmentKey, states: make(map[string]change)}
 	hook.hook(w, api)
+	useOperations(t, api)
 	w.startPosts(50, api)
 	swept := ingest.Until(time.Minute, func() bool { return w.posts.accepted() > 0 && strings.Contains(ingest.Log(), `"index swept"`) })
 	w.posts.stop()
@@ -70,6 +71,37 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 			t.Errorf("the log tells of rights that are missing:\n%s", log)
 		}
 	}
+}
+
+// useOperations sends and asks what the load does not: a rush bag, a container, a delayed-bag report,
+// queries, and the only webhook.
+func useOperations(t *testing.T, api *service.Service) {
+	t.Helper()
+	today := time.Now().UTC()
+	day, flight := today.Format(time.DateOnly), ".V/1LZRH\r\n.F/LX6900/"+strings.ToUpper(today.Format("02Jan"))+"/JFK\r\n"
+	ask := func(method, target, body, wanted string) string {
+		t.Helper()
+		got := api.Do(method, target, strings.NewReader(body), "Content-Type", "application/json")
+		if got.Status != http.StatusOK || !strings.Contains(got.Body, wanted) {
+			t.Errorf("%s %s: %d %s", method, target, got.Status, got.Body)
+		}
+		return got.Body
+	}
+	for _, text := range []string{
+		"BSM\r\n" + flight + ".N/0724690001001\r\n.P/RIGHTS\r\n.L/RIGHT1\r\nENDBSM", "BSM\r\n" + flight + ".N/2724690002001\r\n.M/0724690001\r\n.P/RIGHTS\r\n.L/RIGHT1\r\nENDBSM",
+		"BPM\r\n" + flight + ".U/AKE12345LX\r\nENDBPM",
+	} {
+		if got := api.Process(text); got.Status != http.StatusOK {
+			t.Errorf("%q: %d %s", text, got.Status, got.Body)
+		}
+	}
+	ask(http.MethodPost, "/baggage/delayedbags/v1.0/", `{"Request":`+service.Quoted(service.DelayedBagReport("RIGHTS", []string{"LX"}, []string{"0724690001"}))+`}`, success)
+	ask(http.MethodGet, service.FlightPath("ZRH", "D", "LX", "6900", day), "", "0724690001")
+	ask(http.MethodGet, service.PassengerPath("RIGHT1", day), "", "0724690001")
+	_, id, _ := strings.Cut(ask(http.MethodGet, "/v1/webhooks", "", `"id":"`), `"id":"`)
+	id, _, _ = strings.Cut(id, `"`)
+	ask(http.MethodPost, "/v1/webhooks/"+id+"/test", "", "")
+	ask(http.MethodGet, "/v1/webhooks/"+id+"/deliveries", "", "bags.test")
 }
 
 func operations(t *testing.T) []string {
