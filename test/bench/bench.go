@@ -11,32 +11,19 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"bagtrail/test/service"
 )
 
 // bench is one run of the program.
 type bench struct {
 	settings
-	number int      // of the line that is measured
-	pairs  int      // of ours and a reference, so far
-	used   []string // servers, as they are shown under the table
-	owned  []func()
+	number int            // of the line that is measured
+	pairs  int            // of ours and a reference, so far
+	used   []string       // servers, as they are shown under the table
+	suite  *service.Suite // ends what the lines share
 	redis  *redisServer
 	broker *kafkaServer
-	built  string // path of the program, "" before it is built
-}
-
-// close stops all servers.
-func (b *bench) close() {
-	for _, stop := range slices.Backward(b.owned) {
-		stop()
-	}
-}
-
-// folder makes a folder, which close removes.
-func (b *bench) folder() (string, error) {
-	dir, err := os.MkdirTemp("", "bagtrail-bench-")
-	b.owned = append(b.owned, func() { os.RemoveAll(dir) })
-	return dir, err
 }
 
 // size returns n, the amount of work, or a tenth of it with -quick.

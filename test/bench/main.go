@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"bagtrail/test/service"
 )
 
 // line is one promise, or several that are measured together.
@@ -86,8 +88,8 @@ func run(ctx context.Context, s settings, only string) error {
 		}
 		s.only = append(s.only, n)
 	}
-	b := &bench{settings: s}
-	defer b.close()
+	b := &bench{settings: s, suite: &service.Suite{}}
+	defer b.suite.End(false)
 	fmt.Println(machine())
 	if s.soak > 0 {
 		return soak(ctx, b, s.soak)

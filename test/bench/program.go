@@ -31,28 +31,6 @@ type bagtrail struct {
 	gone    chan struct{}
 }
 
-// binary builds the program once, or takes the one that BAGTRAIL_TEST_BINARY names.
-func (b *bench) binary(ctx context.Context) (string, error) {
-	if b.built == "" {
-		b.built = os.Getenv("BAGTRAIL_TEST_BINARY")
-	}
-	if b.built != "" {
-		return b.built, nil
-	}
-	dir, err := b.folder()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "bagtrail")
-	build := exec.CommandContext(ctx, "go", "build", "-o", path, "bagtrail")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in the image
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build bagtrail: %w: %s", err, out)
-	}
-	b.built = path
-	return path, nil
-}
-
 // launch starts a command of bagtrail on the shared servers, with more of an environment, and waits until it is ready.
 func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, group string, env ...string) (*bagtrail, error) {
 	return b.startProgram(ctx, command, append([]string{
@@ -65,16 +43,12 @@ func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *k
 
 // startProgram starts a command of bagtrail with an environment, and waits until it is ready.
 func (b *bench) startProgram(ctx context.Context, command string, env ...string) (*bagtrail, error) {
-	path, err := b.binary(ctx)
-	if err != nil {
-		return nil, err
-	}
 	addresses, err := loopback.Addresses(2)
 	if err != nil {
 		return nil, err
 	}
 	p := &bagtrail{command: command, http: addresses[0], ops: addresses[1], gone: make(chan struct{})}
-	p.cmd = exec.Command(path, command)
+	p.cmd = exec.Command(service.Binary(b.suite), command)
 	p.cmd.Env = append(service.WithoutSettings(os.Environ()), "BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops)
 	p.cmd.Env = append(p.cmd.Env, env...)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

@@ -73,7 +73,7 @@ func (b *bench) needRedis(ctx context.Context) (*redisServer, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.owned = append(b.owned, server.Close)
+		b.suite.Cleanup(server.Close)
 		r.addr = server.Addr()
 		b.used = append(b.used, "Redis: in this process, for there is no redis-server on PATH")
 	} else {
@@ -91,7 +91,7 @@ func (b *bench) needRedis(ctx context.Context) (*redisServer, error) {
 		b.used = append(b.used, "Redis: "+strings.Join(strings.Fields(string(version))[:3], " ")+", without persistence")
 	}
 	r.client = redis.NewClient(clientOptions(r.addr))
-	b.owned = append(b.owned, func() { r.client.Close() })
+	b.suite.Cleanup(func() { r.client.Close() })
 	b.redis = r
 	return r, nil
 }
@@ -107,18 +107,14 @@ func clientOptions(addr string) *redis.Options {
 
 // start starts a program in a folder of its own.
 func (b *bench) start(ctx context.Context, prepare func(program.Home) (*program.Process, error)) (*program.Process, error) {
-	dir, err := b.folder()
-	if err != nil {
-		return nil, err
-	}
-	process, err := prepare(program.Home{Dir: dir})
+	process, err := prepare(program.Home{Dir: b.suite.TempDir()})
 	if err != nil {
 		return nil, err
 	}
 	if err := process.Start(ctx); err != nil {
 		return nil, err
 	}
-	b.owned = append(b.owned, func() { process.Close() })
+	b.suite.Cleanup(func() { process.Close() })
 	return process, nil
 }
 
@@ -159,7 +155,7 @@ func (b *bench) needKafka(ctx context.Context) (*kafkaServer, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.owned = append(b.owned, cluster.Close)
+		b.suite.Cleanup(cluster.Close)
 		k.brokers, k.real = cluster.ListenAddrs(), false
 		b.used = append(b.used, "Kafka: in this process, for there are no jars of it (.ci/servers install kafka)")
 	}
@@ -169,14 +165,10 @@ func (b *bench) needKafka(ctx context.Context) (*kafkaServer, error) {
 
 // embeddedKafka starts the in-process broker of bagtrail, with its files in a folder of its own, and returns its address.
 func (b *bench) embeddedKafka() (string, error) {
-	dir, err := b.folder()
+	embedded, err := broker.Start(broker.Config{Dir: b.suite.TempDir(), Addr: "127.0.0.1:0"})
 	if err != nil {
 		return "", err
 	}
-	embedded, err := broker.Start(broker.Config{Dir: dir, Addr: "127.0.0.1:0"})
-	if err != nil {
-		return "", err
-	}
-	b.owned = append(b.owned, func() { embedded.Close() })
+	b.suite.Cleanup(func() { embedded.Close() })
 	return embedded.Addr(), nil
 }

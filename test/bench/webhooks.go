@@ -45,10 +45,7 @@ type hookLoad struct {
 // Broker and Redis are those in the process.
 func webhookLine(ctx context.Context, b *bench) ([]row, error) {
 	l := &hookLoad{sent: map[string]time.Time{}, told: map[string]bool{}}
-	dir, err := b.folder()
-	if err != nil {
-		return nil, err
-	}
+	dir := b.suite.TempDir()
 	file := filepath.Join(dir, "keys.yaml")
 	all := apikey.Scope{All: true}
 	for i := range (receivers + receiversOfOne - 1) / receiversOfOne {
