@@ -13,10 +13,9 @@ import (
 	"time"
 
 	"github.com/segmentio/kafka-go"
-	"github.com/twmb/franz-go/pkg/kfake"
 
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/redis/redistest"
-	"bagtrail/test/loopback"
 	"bagtrail/test/service"
 )
 
@@ -31,7 +30,7 @@ const mebibytes = 256
 // With 256 MiB, the process accepts the most expensive messages within the limits, in a row and
 // with changes. An ordinary message after each, in the same partition, is in the answers soon.
 func TestTheDearestMessagesFitIntoASmallProcess(t *testing.T) {
-	redis, broker := redistest.StartServer(t), startBroker(t)
+	redis, broker := redistest.StartServer(t), kafkatest.Start(t).ListenAddrs()[0]
 	settings := []string{"BAGTRAIL_KAFKA_BROKERS=" + broker, "BAGTRAIL_REDIS_URL=" + redis.URL("")}
 	ingest := service.New(t, []string{"ingest"}, settings...)
 	ingest.LimitData(mebibytes)
@@ -156,19 +155,4 @@ func write(t *testing.T, w *kafka.Writer, texts ...string) {
 	if err := w.WriteMessages(ctx, list...); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// startBroker starts a broker inside the test process.
-func startBroker(t *testing.T) string {
-	t.Helper()
-	ports, err := loopback.Ports(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(ports...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
-	return broker.ListenAddrs()[0]
 }

@@ -151,7 +151,8 @@ func (s *service) post(t testing.TB, messages []message) {
 	for _, m := range messages {
 		s.clock, s.log.position = m.Received, m.position
 		if m.Report {
-			if _, err := ingestor.NewAcceptor(s.conf).AcceptBatch(t.Context(), []ingestor.Envelope{envelope(m)}); err != nil {
+			e := ingestor.Envelope{Raw: m.Text, Received: m.Received, Position: m.position, Report: true}
+			if _, err := ingestor.NewAcceptor(s.conf).AcceptBatch(t.Context(), []ingestor.Envelope{e}); err != nil {
 				t.Fatal(err)
 			}
 			continue
@@ -243,14 +244,6 @@ func (c *counter) observe(b *ingestor.Batch) {
 	if seen := c.seen.Add(n); seen >= c.want && seen-n < c.want {
 		close(c.all)
 	}
-}
-
-func envelope(m message) ingestor.Envelope {
-	e := ingestor.Envelope{Raw: m.Text, Received: m.Received, Position: m.position}
-	if m.Report {
-		e.Report = true
-	}
-	return e
 }
 
 // questions returns the targets of all queries that the messages suggest: every plate, flight and

@@ -1,6 +1,7 @@
 package oracle_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -164,7 +165,7 @@ func partOf(t testing.TB, b *oracle.Bag, part string) string {
 		var list []string
 		for _, l := range b.Legs {
 			if l.Living == living {
-				list = append(list, strings.TrimSpace(shortFlight(l.Airline, l.Number, l.Date)+" "+orElse(l.From, "?")+"-"+l.To+" "+l.Status))
+				list = append(list, strings.TrimSpace(shortFlight(l.Airline, l.Number, l.Date)+" "+cmp.Or(l.From, "?")+"-"+l.To+" "+l.Status))
 			}
 		}
 		return joined(list, ", ")
@@ -175,7 +176,7 @@ func partOf(t testing.TB, b *oracle.Bag, part string) string {
 	case "times":
 		return each(func(e oracle.Event) string { return e.UTC[len("2026-06-20T") : len(e.UTC)-1] })
 	case "compartments":
-		return each(func(e oracle.Event) string { return orElse(e.Compartment, "-") })
+		return each(func(e oracle.Event) string { return cmp.Or(e.Compartment, "-") })
 	case "loading":
 		return each(func(e oracle.Event) string {
 			if e.Loading == nil {
@@ -229,19 +230,12 @@ func letterOf(plate string) string {
 			return letter
 		}
 	}
-	return orElse(plate, "none")
+	return cmp.Or(plate, "none")
 }
 
-func dayIn(day string) string { return "2026-06-" + orElse(day, "20") }
+func dayIn(day string) string { return "2026-06-" + cmp.Or(day, "20") }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
-func joined(list []string, by string) string { return orElse(strings.Join(list, by), "none") }
+func joined(list []string, by string) string { return cmp.Or(strings.Join(list, by), "none") }
 
 // Oracle and service must both give the answers.
 func TestOracleAndServiceGiveTheAnswersWrittenByHand(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -562,10 +563,5 @@ func plainAll(bags []*bag.Bag) []*oracle.Bag {
 }
 
 func sortedKeys[K comparable, V any](m map[K]V, text func(K) string) []K {
-	var keys []K
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b K) int { return cmp.Compare(text(a), text(b)) })
-	return keys
+	return slices.SortedFunc(maps.Keys(m), func(a, b K) int { return cmp.Compare(text(a), text(b)) })
 }
