@@ -26,13 +26,9 @@ func TestEveryKeyIsToldTheChangesInItsScopeAndNothingElse(t *testing.T) {
 	}
 	begin := "since=" + url.QueryEscape(time.Now().Add(-time.Hour).UTC().Format(time.RFC3339))
 	since := begin + "&limit=1000"
-	plates := map[string]bool{}
-	filter := since
-	for _, b := range m.world {
-		if !plates[b.plate] {
-			filter += "&plate=" + b.plate
-		}
-		plates[b.plate] = true
+	plates, filter := platesOf(m.world), since
+	for plate := range plates {
+		filter += "&plate=" + plate
 	}
 	if !s.Until(patience, func() bool { return len(told(s.Get("/v1/changes?"+filter))) == len(plates) }) {
 		t.Fatalf("changes are not told: %s", s.Get("/v1/changes?"+filter).Body)

@@ -9,12 +9,18 @@ import (
 	"bagtrail/test/service"
 )
 
+// cookieOf returns the cookie of the session that an answer begins.
+func cookieOf(got service.Answer) string {
+	cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	return cookie
+}
+
 // session returns the cookie of a session that the login of the console begins.
 func (o office) session(key string) string {
 	o.t.Helper()
 	form := strings.NewReader(url.Values{"key": {key}, "next": {"/console/search"}}.Encode())
 	got := o.Do(http.MethodPost, "/console/login", form, "Content-Type", "application/x-www-form-urlencoded")
-	cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	cookie := cookieOf(got)
 	if !strings.HasPrefix(cookie, "bagtrail_session=") {
 		o.t.Fatalf("no session of %s: %d %v", key, got.Status, got.Header)
 	}

@@ -315,6 +315,12 @@ func (m *matrix) history(k scope) {
 // only if the bag's own messages name it.
 func (m *matrix) shown(k scope, b *luggage) any {
 	history := decoded(m.histories[b]).(map[string]any)
+	k.hide(b, history)
+	return history
+}
+
+// hide removes from the events of a bag what the key does not see.
+func (k scope) hide(b *luggage, history map[string]any) {
 	for i, e := range history["events"].([]any) {
 		event := e.(map[string]any)
 		if !k.text(b.textOf(i)) {
@@ -327,7 +333,6 @@ func (m *matrix) shown(k scope, b *luggage) any {
 			}
 		}
 	}
-	return history
 }
 
 func decoded(text string) any {

@@ -131,18 +131,7 @@ func (m *matrix) cellV1(k scope, c cell, there []*luggage) cell {
 // which not all is in scope, and for what leads to bags that it does not see.
 func (m *matrix) shownV1(k scope, b *luggage) any {
 	shown := decoded(m.v1[b]).(map[string]any)
-	for i, e := range shown["events"].([]any) {
-		event := e.(map[string]any)
-		if !k.text(b.textOf(i)) {
-			delete(event, "raw_bim_msg")
-		}
-		if b.original != nil && !k.bag(b.original) {
-			delete(event, "reflighted_info")
-			if b.named {
-				event["reflighted_info"] = map[string]any{"bagtag": b.original.plate}
-			}
-		}
-	}
+	k.hide(b, shown)
 	var chain []any
 	at := b
 	for ; at.original != nil && k.bag(at.original); at = at.original {
@@ -363,7 +352,7 @@ const (
 // sessionV1 begins a session, and asks what it may do: what its key may.
 func (m *matrix) sessionV1(t *testing.T, s *service.Service, k scope) {
 	got := s.Do(http.MethodPost, sessionTarget, nil, "api_key", "key-of-"+k.name)
-	cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	cookie := cookieOf(got)
 	if got.Status != http.StatusOK || cookie == "" {
 		t.Fatalf("a session of %+v: %d %s", k, got.Status, got.Body)
 	}
@@ -398,7 +387,7 @@ func TestASessionEndsWithItsKeyInARunningService(t *testing.T) {
 	path := service.WriteFile(t, "keys.yaml", "keys:\n"+service.KeyEntry("one", "key-of-one", ""))
 	s := service.Start(t, noKafka, secret, "BAGTRAIL_KEYS_FILE="+path)
 	got := s.Do(http.MethodPost, sessionTarget, nil, "api_key", "key-of-one")
-	cookie, _, _ := strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	cookie := cookieOf(got)
 	ask := func() int { return s.Get("/v1/airports/ZRH", "api_key", "", "Cookie", cookie).Status }
 	if status := ask(); status != http.StatusOK {
 		t.Fatalf("%d %s, then %d", got.Status, got.Body, status)
@@ -410,8 +399,7 @@ func TestASessionEndsWithItsKeyInARunningService(t *testing.T) {
 	if status := ask(); status != http.StatusUnauthorized {
 		t.Errorf("after a restart with the in-process Redis: %d", status)
 	}
-	got = s.Do(http.MethodPost, sessionTarget, nil, "api_key", "key-of-one")
-	cookie, _, _ = strings.Cut(got.Header.Get("Set-Cookie"), ";")
+	cookie = cookieOf(s.Do(http.MethodPost, sessionTarget, nil, "api_key", "key-of-one"))
 	if status := ask(); status != http.StatusOK {
 		t.Fatal(status)
 	}
@@ -431,7 +419,7 @@ func TestASessionIsEndedInEveryProcess(t *testing.T) {
 	}
 	t.Cleanup(redis.Close)
 	here, there := service.Start(t, noKafka, secret, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr()), service.Start(t, noKafka, secret, "BAGTRAIL_REDIS_URL=redis://"+redis.Addr())
-	cookie, _, _ := strings.Cut(here.Do(http.MethodPost, sessionTarget, nil).Header.Get("Set-Cookie"), ";")
+	cookie := cookieOf(here.Do(http.MethodPost, sessionTarget, nil))
 	for _, step := range []struct {
 		by     *service.Service
 		method string
