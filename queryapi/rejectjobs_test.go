@@ -370,6 +370,20 @@ func TestAKeyHasTenJobsAtOnceAtMost(t *testing.T) {
 	d.begin("demo", "resubmit", `{"state":"open"}`)
 }
 
+func TestAHundredJobsRunAtOnceAtMost(t *testing.T) {
+	d := newRejectDesk(t)
+	for i := range 100 {
+		job := rejectstore.Job{ID: fmt.Sprint("job-", i), Action: "resubmit", Key: fmt.Sprint("key-", i), Question: `{"state":"open"}`, Began: d.now}
+		if err := d.store.AddJob(t.Context(), &job, 100, 10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := askV1(d.Site, "demo", "/v1/rejects/resubmit", `{"state":"open"}`)
+	if w.Code != 409 || !strings.Contains(w.Body.String(), "100 jobs over rejects are running") {
+		t.Errorf("the hundred-and-first job: %d %s", w.Code, w.Body)
+	}
+}
+
 // A process advances a job that begins at it without waiting, until its context ends.
 func TestAJobBeginsAtOnce(t *testing.T) {
 	d := newRejectDesk(t)

@@ -81,7 +81,10 @@ func TestRestartsLoseNothing(t *testing.T) {
 	t.Parallel()
 	s := service.Start(t)
 	answers := journey(t, s)
-	told := len(dump(t, s, changesTopic))
+	told := 0
+	if !s.Until(patience, func() bool { told = len(dump(t, s, changesTopic)); return told > 0 }) {
+		t.Fatal("no change is told")
+	}
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		s.Signal(sig)
 		if code := s.Wait(patience); code != 0 {

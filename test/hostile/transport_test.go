@@ -80,14 +80,12 @@ func TestTLSIsTwelveAndLater(t *testing.T) {
 	}
 }
 
-// A connection that sends nothing, or no TLS handshake, is closed like a slow one.
+// A connection that sends nothing, before or after the TLS handshake, is closed like a slow one.
 func TestSilentConnectionsAreClosed(t *testing.T) {
 	t.Parallel()
-	chain, key, _ := certificate(t)
-	for name, env := range map[string][]string{
-		"plain": {noKafka},
-		"TLS":   {noKafka, "BAGTRAIL_HTTP_TLS_CERT=" + chain, "BAGTRAIL_HTTP_TLS_KEY=" + key},
-	} {
+	chain, key, pool := certificate(t)
+	secured := []string{noKafka, "BAGTRAIL_HTTP_TLS_CERT=" + chain, "BAGTRAIL_HTTP_TLS_KEY=" + key}
+	for name, env := range map[string][]string{"plain": {noKafka}, "TLS": secured, "after the handshake": secured} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := service.Start(t, env...)
@@ -96,6 +94,13 @@ func TestSilentConnectionsAreClosed(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = c.Close() }()
+			if name == "after the handshake" {
+				client := tls.Client(c, &tls.Config{RootCAs: pool, ServerName: "127.0.0.1"})
+				if err := client.HandshakeContext(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				c = client
+			}
 			began := time.Now()
 			_ = c.SetReadDeadline(began.Add(headerLimit + slack))
 			if _, err := c.Read(make([]byte, 1)); !isClosed(err) {
