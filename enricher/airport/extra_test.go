@@ -115,9 +115,6 @@ line 11: b_codes.GVA: not a list`
 	}
 }
 
-func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
-}
-
 func read(t *testing.T, text string) *airport.Library {
 	t.Helper()
 	extra, err := airport.ReadExtra([]byte(text))

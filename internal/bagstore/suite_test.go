@@ -294,7 +294,7 @@ func mapped[K comparable, V any](keys []K, values []V) map[K]V {
 	return m
 }
 
-// twin returns the index in memory, which other packages test with, with filings.
+// twin returns an index in memory, as the tests of other packages use it, that holds filings.
 func (b *fixture) twin(filings []bag.Filing) *memory.Index {
 	b.Helper()
 	index := memory.New()

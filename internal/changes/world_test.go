@@ -287,7 +287,7 @@ func (b *bags) OnFlights(_ context.Context, flights []bag.Flight) (all [][]bag.P
 	return all, b.err
 }
 
-// altered are bags of which a test sets the lengths, and what happens before some are traced.
+// altered are bags whose lengths a test sets. It calls before first if bags are traced.
 type altered struct {
 	changes.Bags
 	length func() int             // of each plate; nil: that of Bags

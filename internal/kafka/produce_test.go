@@ -181,6 +181,29 @@ func TestAnAnswerThatNamesNoPartitionIsNoAcknowledgement(t *testing.T) {
 	wantOnce(t, client, 120)
 }
 
+// Records of several partitions that do not fit into one request are sent in several. If the topic
+// takes less at once, there are more of them.
+func TestLargeRecordsOfSeveralPartitionsAreAllWritten(t *testing.T) {
+	for _, limit := range []string{"1048576", "150000"} {
+		c, client := cluster(t, 1)
+		if err := c.DeleteTopic(topic); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.CreateTopic(topic, partitions, map[string]string{"max.message.bytes": limit}); err != nil {
+			t.Fatal(err)
+		}
+		writes := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
+		records := spread(120)
+		for i := range records {
+			records[i].Value = append(records[i].Value, strings.Repeat("x", 60<<10)...)
+		}
+		if err := client.Produce(t.Context(), topic, records); err != nil || writes.Hits() < 120*60/512 {
+			t.Errorf("limit %s: %d requests, %v", limit, writes.Hits(), err)
+		}
+		wantOnce(t, client, 120)
+	}
+}
+
 func TestLargeRecordsMakeSeveralRequests(t *testing.T) {
 	c, client := cluster(t, 1)
 	writes := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})

@@ -253,8 +253,8 @@ func kafkaOfNobody(t *testing.T) *kafka.Client {
 	return client
 }
 
-// newWorld returns a world whose clock is that of the bubble of the test. If client is nil, it reaches
-// no broker. change sets what a test wants otherwise.
+// newWorld returns a world whose clock is that of the bubble of the test. If client is nil, its own
+// client reaches no broker. change alters the configuration.
 func newWorld(t *testing.T, client *kafka.Client, change ...func(*world, *webhooks.Config)) *world {
 	t.Helper()
 	if client == nil {

@@ -67,6 +67,9 @@ func TestTheDocumentedRightsAreEnoughUnderLoad(t *testing.T) {
 		t.Error("that is not all that there is to do")
 	}
 	for _, s := range []*service.Service{ingest, api} {
+		if code := s.Stop(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
 		if log := s.Log(); strings.Contains(log, "uthoriz") || strings.Contains(log, "NOPERM") {
 			t.Errorf("the log tells of rights that are missing:\n%s", log)
 		}

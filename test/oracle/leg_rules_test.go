@@ -28,8 +28,9 @@ var arrivalRules = []rule{
 20:00 BPM .V/1LJFK .F/LX014/20JUN/JFK .B/OND/+A
 20:10 BPM .V/1LJFK .F/LX014/20JUN/JFK .X//CLR .N/+A
 20:20 BPM .V/1LJFK .J/H .F/LX014/20JUN/JFK .N/+A
-20:30 BPM .V/1LJFK .J/C .F/LX014/20JUN/JFK .N/+A`,
-		[]string{"events A: OND SCREENING_PASSED HAND_SCANNED TRACKED"}},
+20:30 BPM .V/1LJFK .J/C .F/LX014/20JUN/JFK .N/+A
+20:40 BPM .V/1LJFK .J/G .F/LX014/20JUN/JFK .N/+A`,
+		[]string{"events A: OND SCREENING_PASSED HAND_SCANNED TRACKED GROUND_TRACKED"}},
 	{"a BPM without any flight is tracked", `
 10:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH
 20:00 BPM .V/1LZRH .N/+A
@@ -174,7 +175,7 @@ var legRules = []rule{
 10:00 BSM .V/1LZRH .F/LX602/20JUN/GVA .N/+A .P/SMITH
 10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41 .N/+A
 10:20 BPM .V/1LZRH .F/LX604/20JUN/GVA .B/OFF/+A`,
-		[]string{"legs A: LX602 ZRH-GVA Offloaded"}},
+		[]string{"legs A: LX602 ZRH-GVA Offloaded", "others A: LX604 ZRH-GVA"}},
 	{"an event for an arriving flight leaves what departs there loaded", `
 10:00 BSM .V/1TZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH
 10:10 BPM .V/1LZRH .F/LX014/20JUN/JFK .U/AKE1/41 .N/+A

@@ -62,8 +62,8 @@ func NewCluster(home Home, settings ...string) (*Cluster, error) {
 	return c, nil
 }
 
-// Addrs returns the addresses of all nodes.
-func (c *Cluster) Addrs() []string {
+// addrs returns the addresses of all nodes.
+func (c *Cluster) addrs() []string {
 	var addrs []string
 	for _, n := range c.nodes {
 		addrs = append(addrs, n.Addr)
@@ -72,7 +72,7 @@ func (c *Cluster) Addrs() []string {
 }
 
 // URL returns the cluster as a BAGTRAIL_REDIS_URL.
-func (c *Cluster) URL() string { return "redis+cluster://" + strings.Join(c.Addrs(), ",") }
+func (c *Cluster) URL() string { return "redis+cluster://" + strings.Join(c.addrs(), ",") }
 
 // Start runs all nodes, joins them, and returns when the cluster is complete.
 func (c *Cluster) Start(ctx context.Context) error {
@@ -81,7 +81,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 			return err
 		}
 	}
-	return join(ctx, c.Addrs(), c.buses)
+	return join(ctx, c.addrs(), c.buses)
 }
 
 // Close kills all nodes.
@@ -205,7 +205,7 @@ func without(ctx context.Context, addr, lost string) error {
 
 // AwaitWhole returns when all nodes run, agree that all slots are served, and each master has its
 // replica.
-func (c *Cluster) AwaitWhole(ctx context.Context) error { return awaitWhole(ctx, c.Addrs()) }
+func (c *Cluster) AwaitWhole(ctx context.Context) error { return awaitWhole(ctx, c.addrs()) }
 
 func awaitWhole(ctx context.Context, addrs []string) error {
 	return Await(ctx, func(ctx context.Context) error {
