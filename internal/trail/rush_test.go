@@ -1,7 +1,10 @@
 package trail_test
 
 import (
+	"context"
 	"fmt"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,4 +238,63 @@ func TestRules5Lifetimes(t *testing.T) {
 			expect(t, "until", until, at("2026-03-14T07:00:00Z"))
 		}
 	}
+}
+
+// freshTexts is an index that gives texts of their own to each question, as a store does.
+type freshTexts struct{ trail.Index }
+
+func (x freshTexts) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	found, err := x.Index.Read(ctx, w)
+	for i := range found.Trails {
+		held := found.Trails[i].Messages
+		found.Trails[i].Messages = func() ([]bag.Stored, bool) {
+			messages, whole := held()
+			messages = slices.Clone(messages)
+			for i := range messages {
+				messages[i].Raw = strings.Clone(messages[i].Raw)
+			}
+			return messages, whole
+		}
+	}
+	return found, err
+}
+
+// The cache keeps a bag without the text of the rush message that named its plate, which may be long.
+func TestACachedBagKeepsNoTextOfItsRushBag(t *testing.T) {
+	const bags = 600
+	w := newWorld(t)
+	remarks := slices.Repeat([]string{".R/" + strings.Repeat("X", 50)}, 1100)
+	for i := range bags {
+		original := fmt.Sprintf("0220%06d", i)
+		w.send("12T06:00", checkIn(bag.Plate(original), "12")...)
+		w.send("13T06:00", rushTag(bag.Plate("2"+original[1:]), "13", append([]string{".M/" + original}, remarks...)...)...)
+	}
+	reader := trail.New(freshTexts{w.index}, w.enricher, w.settings)
+	before := heap()
+	for i := range bags {
+		if found, err := reader.OfPlates(t.Context(), []bag.Plate{bag.Plate(fmt.Sprintf("2220%06d", i))}); err != nil || len(found) != 1 {
+			t.Fatal(len(found), err)
+		}
+		if i%50 > 0 {
+			continue
+		}
+		for asked := range i + 1 { // what is asked for again and again stays in the cache; the rush bags do not
+			if found, err := reader.History(t.Context(), bag.Plate(fmt.Sprintf("0220%06d", asked))); err != nil || len(found) != 1 {
+				t.Fatal(len(found), err)
+			}
+		}
+	}
+	if kept := heap() - before; kept > 24<<20 {
+		t.Errorf("%d KiB are kept for %d bags", kept>>10, bags)
+	}
+	runtime.KeepAlive(reader)
+}
+
+// heap returns the bytes that are in use after a collection.
+func heap() int {
+	runtime.GC()
+	runtime.GC() // empties the pools
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }

@@ -174,6 +174,7 @@ func (s *session) load(ctx context.Context, plates []bag.Plate, extra Wanted) er
 	var missing []bag.Plate
 	for _, p := range plates {
 		if !s.bags.Has(p) {
+			p = ownPlate(p) // the cache may keep it longer than the message that named it
 			s.bags.Set(p, nil)
 			missing = append(missing, p)
 		}
@@ -219,7 +220,7 @@ const maxCachedOfPlate = cachedMessages / 10
 // remember caches the state of a plate.
 func (r *Reader) remember(plate bag.Plate, state *plateState) {
 	if !state.transient && len(state.messages) <= maxCachedOfPlate {
-		r.plates.Put(ownPlate(plate), state, weightOf(state.messages))
+		r.plates.Put(plate, state, weightOf(state.messages))
 	}
 }
 
