@@ -161,32 +161,37 @@ func (r Rules) sameDeparture(a, b string) bool {
 
 // chainLengths returns how many legs of its day each leg follows, at most longestChain.
 func (r Rules) chainLengths(legs []Leg) []int {
-	end := func(l Leg) AirportDay { return AirportDay{l.To, true, l.Day} }
-	ends := make(map[AirportDay]int) // how many legs end there
+	ends := make(map[Day]map[string]int) // by day and airport: how many legs end there
+	add := func(l Leg, n int) {
+		if ends[l.Day] == nil {
+			ends[l.Day] = make(map[string]int)
+		}
+		ends[l.Day][l.To] += n
+	}
 	follows := func(l Leg) bool {
-		for at, legs := range ends {
-			if legs > 0 && at.Day == l.Day && l.From != "" && r.SamePlace(at.Airport, l.From) {
+		for airport, n := range ends[l.Day] {
+			if n > 0 && l.From != "" && r.SamePlace(airport, l.From) {
 				return true
 			}
 		}
 		return false
 	}
 	for _, l := range legs {
-		ends[end(l)]++
+		add(l, 1)
 	}
 	counts := make([]int, len(legs))
 	for i, l := range legs {
-		ends[end(l)]-- // no leg follows itself
+		add(l, -1) // no leg follows itself
 		if follows(l) {
 			counts[i] = longestChain
 		}
-		ends[end(l)]++
+		add(l, 1)
 	}
 	for count := range longestChain - 1 { // legs with this count lead to those with one more
 		clear(ends)
 		for i, l := range legs {
 			if counts[i] == count {
-				ends[end(l)]++
+				add(l, 1)
 			}
 		}
 		for i, l := range legs {
