@@ -52,7 +52,7 @@ type Queries struct {
 	// NoChanges says why there are no changes.
 	NoChanges string
 	Feeds     Feeds
-	Clock     func() time.Time // for feeds and changes
+	Clock     func() time.Time // for feeds and times of changes
 }
 
 // queryLimit is the timeout of a query. It is below one second, since a caller must learn within a

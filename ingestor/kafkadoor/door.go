@@ -65,7 +65,7 @@ func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) erro
 	if !errors.Is(err, kafka.ErrTooLarge) {
 		return err
 	}
-	d.conf.Logger.Warn("the rejects topic does not take a reject of this size, and gets the beginning of its text: set max.message.bytes",
+	d.conf.Logger.Warn("the rejects topic does not take a reject of this size, and gets only the beginning of its text and of its diagnostics: set max.message.bytes",
 		zap.Error(err), zap.String("topic", d.conf.Topics.Rejects), zap.Int("wanted", maxRejectBytes))
 	return d.reject(ctx, rejections, keptOfTooLarge, fewDiagnostics)
 }

@@ -112,10 +112,10 @@ func mark(marks, content string, f diagnosticDoc) string {
 
 // form reads the form of the request into PostForm.
 func (v *visit) form() *problem {
-	var tooLong *http.MaxBytesError
+	var tooLarge *http.MaxBytesError
 	switch err := v.r.ParseForm(); {
-	case errors.As(err, &tooLong):
-		return &problem{Status: http.StatusRequestEntityTooLarge, Title: "The text is too long"}
+	case errors.As(err, &tooLarge):
+		return &problem{Status: http.StatusRequestEntityTooLarge, Title: "The form is too large"}
 	case err != nil:
 		return &problem{Status: http.StatusBadRequest, Title: "The form cannot be read"}
 	}

@@ -86,7 +86,7 @@ func TestAFormThatIsTooLargeDismissesNothing(t *testing.T) {
 	c := newConsole(v)
 	for _, page := range []string{"/console/rejects/" + firstID + "/dismiss", "/console/rejects/bulk"} {
 		form := url.Values{"all": {"1"}, "action": {"dismiss"}, "start": {"1"}, "reason": {strings.Repeat("x", 1<<20)}}
-		must(t, post(c, page, form), 413, "The text is too long")
+		must(t, post(c, page, form), 413, "The form is too large")
 	}
 	if asked := strings.Join(v.asked, "\n"); strings.Contains(asked, "/dismiss") {
 		t.Errorf("%.1000s", asked)
@@ -275,8 +275,8 @@ func TestATextThatIsTooLongForTheEditorIsNotJudgedAsEmpty(t *testing.T) {
 	c := newConsole(v)
 	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {strings.Repeat("é", 32<<10)}}), 200, "Rejected.")
 	long := url.Values{"text": {strings.Repeat("z", 1<<20)}}
-	must(t, post(c, "/console/rejects/check?rows=", long), 200, "Not checked.", "The text is too long")
-	must(t, post(c, "/console/rejects/"+firstID+"/resubmit", long), 413, "The text is too long")
+	must(t, post(c, "/console/rejects/check?rows=", long), 200, "Not checked.", "The form is too large")
+	must(t, post(c, "/console/rejects/"+firstID+"/resubmit", long), 413, "The form is too large")
 }
 
 func TestARejectThatIsDecidedOnHasNoFaultLeft(t *testing.T) {
