@@ -53,22 +53,22 @@ func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, w
 		}
 		made := e.message(all, m, g, dated)
 		made.Group, made.Irregularity, made.Original = int32(i), irregularity, original(plate, g)
+		made.AirlineData = slices.Clone(g.AirlineData) // the parser reuses its memory
+		made.Connection = dated.connection(g.Loading.Connection)
 		to = append(to, made)
 	}
 	return to
 }
 
-// message returns the message of a group: made with the fields that the parser read.
+// message returns the message of a group: made with what the group says of bags, flights and container.
 func (e *Enricher) message(made bag.Message, m *parser.Message, g *parser.Group, dated flightDater) *bag.Message {
 	made.Head, made.Details, made.Stowage = m.Head, g.Details, g.Loading.Stowage
-	made.AirlineData = slices.Clone(g.AirlineData) // the parser reuses its memory
 	made.Outbound, made.Inbound = dated.segment(g.Outbound), dated.segment(g.Inbound)
 	for _, o := range g.Onward {
 		if s := dated.segment(o); !s.IsZero() {
 			made.Onward = append(made.Onward, s)
 		}
 	}
-	made.Connection = dated.connection(g.Loading.Connection)
 	made.Arriving = m.Arriving(g, e.airports.SamePlace)
 	return &made
 }
