@@ -174,7 +174,7 @@ func (s *session) load(ctx context.Context, plates []bag.Plate, extra Wanted) er
 	var missing []bag.Plate
 	for _, p := range plates {
 		if !s.bags.Has(p) {
-			p = ownPlate(p) // the cache may keep it longer than the message that named it
+			p = bag.Plate(strings.Clone(string(p))) // caches may keep it longer than the message or request that named it
 			s.bags.Set(p, nil)
 			missing = append(missing, p)
 		}
@@ -209,7 +209,7 @@ func (s *session) add(plate bag.Plate, state *plateState) {
 func (r *Reader) noteHistory(plate bag.Plate) bool {
 	_, asked := r.recent.Get(plate)
 	if !asked {
-		r.recent.Put(ownPlate(plate), struct{}{}, 1)
+		r.recent.Put(plate, struct{}{}, 1)
 	}
 	return asked
 }
@@ -223,9 +223,6 @@ func (r *Reader) remember(plate bag.Plate, state *plateState) {
 		r.plates.Put(plate, state, weightOf(state.messages))
 	}
 }
-
-// ownPlate returns a copy of a plate that shares no memory with a message or a request.
-func ownPlate(plate bag.Plate) bag.Plate { return bag.Plate(strings.Clone(string(plate))) }
 
 // weightOf returns the weight of messages in a cache: 1 for each message, and 1 for each whole KiB
 // of its text.
