@@ -27,12 +27,6 @@ type Member struct {
 	At    int    // where Value begins in the text, in bytes
 }
 
-// Is reports whether the member has the name, however it is escaped. Upper and lower case differ.
-func (m Member) Is(name string) bool {
-	got, ok := Unquote(m.Name)
-	return ok && got == name
-}
-
 // Object reads text as one JSON object with nothing but blanks around it, and calls visit for each
 // member in order. If the text is anything else, the error is a *Fault; visit may have been called
 // for the members before the fault.
@@ -313,12 +307,12 @@ func (r *reader) digits() bool {
 	return r.at > start || r.fail("a digit")
 }
 
-// Only returns the only member of an object with that name. Other members are ignored. The error is
-// a *Fault: text is not an object, or the member is absent or repeated.
+// Only returns the only member of an object with that name, however the name is escaped. Upper and
+// lower case differ. Other members are ignored. The error is a *Fault: text is not an object, or the member is absent or repeated.
 func Only(text []byte, name string) (Member, error) {
 	var found []Member // two at most
 	err := Object(text, func(m Member) {
-		if len(found) < 2 && m.Is(name) {
+		if got, ok := Unquote(m.Name); ok && got == name && len(found) < 2 {
 			found = append(found, m)
 		}
 	})
