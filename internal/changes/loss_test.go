@@ -55,11 +55,7 @@ func (m meanwhile) Progress(ctx context.Context, e changes.Epoch, partition int)
 // The owner before does not know yet that it has lost the partition.
 func TestWhatIsToldDuringATakeoverBeginsNoEpoch(t *testing.T) {
 	w := newWorld(t)
-	at := w.partitionOf(plate)
-	w.bags.set(plate, "ONE")
-	before := w.owner(at, 0)
-	before.mustRun()
-	epoch := w.currentEpoch()
+	before, at, epoch := w.toldOne(plate)
 	told := make(chan error, 1)
 	w.owner(at, 1, func(c *changes.Config) {
 		c.Index = meanwhile{c.Index, new(sync.Once), func() {

@@ -100,12 +100,8 @@ func TestWhatRedisHasLostIsToldWithNewSequences(t *testing.T) {
 
 func TestAnIndexWithoutOneOfItsPartitionsIsBuiltAgainFromTheTopic(t *testing.T) {
 	w := newWorld(t)
-	at := w.partitionOf(plate)
-	o := w.owner(at, 0)
-	w.bags.set(plate, "ONE")
-	o.mustRun()
+	o, at, e := w.toldOne(plate)
 	o.handler.Release()
-	e := w.currentEpoch()
 	w.delete(w.key(e, at, "at"), w.key(e, at, "all"), w.key(e, at, "a:LX"), w.key(e, at, "p:ZRH"))
 	w.owner(at, o.offset).mustRun()
 	w.eventuallyTold(at, 0)
@@ -153,11 +149,7 @@ func TestALostIndexIsCountedAlthoughNothingIsMarked(t *testing.T) {
 func TestOwnersStandStillWhileTheIndexIsLost(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		w := newWorld(t)
-		at := w.partitionOf(plate)
-		o := w.owner(at, 0)
-		w.bags.set(plate, "ONE")
-		o.mustRun()
-		e := w.currentEpoch()
+		o, at, e := w.toldOne(plate)
 		if !alone {
 			w.forget(at)
 		}

@@ -210,11 +210,7 @@ func TestACursorIsShortAndReadsBack(t *testing.T) {
 
 func TestEntriesBelowTheFloorAreRemoved(t *testing.T) {
 	w := newWorld(t)
-	at := w.partitionOf(plate)
-	o := w.owner(at, 0)
-	w.bags.set(plate, "ONE")
-	o.mustRun()
-	e := w.currentEpoch()
+	_, at, e := w.toldOne(plate)
 	if err := w.index.RaiseFloor(t.Context(), e, at, 1); err != nil {
 		t.Fatal(err)
 	}

@@ -402,13 +402,21 @@ func (w *world) toldFive(plate bag.Plate) (o *owner, partition int) {
 	return o, partition
 }
 
-// toldAndReleased has an owner tell one change of a plate, and returns its partition and its epoch.
-func (w *world) toldAndReleased(plate bag.Plate) (partition int, e changes.Epoch) {
+// toldOne returns an owner of the partition of a plate, which has told one change of it, the
+// partition, and the epoch.
+func (w *world) toldOne(plate bag.Plate) (o *owner, partition int, e changes.Epoch) {
 	w.t.Helper()
 	partition = w.partitionOf(plate)
 	w.bags.set(plate, "ONE")
-	o := w.owner(partition, 0)
+	o = w.owner(partition, 0)
 	o.mustRun()
+	return o, partition, w.currentEpoch()
+}
+
+// toldAndReleased is toldOne, after which the owner leaves its partition.
+func (w *world) toldAndReleased(plate bag.Plate) (partition int, e changes.Epoch) {
+	w.t.Helper()
+	o, partition, e := w.toldOne(plate)
 	o.handler.Release()
-	return partition, w.currentEpoch()
+	return partition, e
 }
