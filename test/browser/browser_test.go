@@ -7,7 +7,6 @@ package browser_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"os"
@@ -46,14 +45,9 @@ func needBrowser(t *testing.T) {
 
 // keys are the keys of the service: one that sees everything, and two that see one airport each.
 func keys() string {
-	var file strings.Builder
-	file.WriteString("keys:\n")
-	for _, k := range []struct{ name, key, airports string }{
-		{"everything", service.DevelopmentKey, `["*"]`}, {"one-bag", "a key that sees one bag", "[GVA]"}, {"no-bag", "a key that sees no bag", "[BRN]"},
-	} {
-		fmt.Fprintf(&file, "  - {name: %s, digest: \"sha256:%x\", airports: %s, customer: TEST}\n", k.name, sha256.Sum256([]byte(k.key)), k.airports)
-	}
-	return file.String()
+	return "keys:\n" + service.KeyEntry("everything", service.DevelopmentKey, `, airports: ["*"], customer: TEST`) +
+		service.KeyEntry("one-bag", "a key that sees one bag", ", airports: [GVA], customer: TEST") +
+		service.KeyEntry("no-bag", "a key that sees no bag", ", airports: [BRN], customer: TEST")
 }
 
 // traffic returns a flight reference and messages: of flights that leave ZRH and GVA at that time,

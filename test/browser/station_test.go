@@ -2,7 +2,6 @@ package browser_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"net"
 	"net/http"
@@ -52,11 +51,7 @@ func startStation(t *testing.T) *station {
 		t.Fatal(err)
 	}
 	t.Cleanup(broker.Close)
-	keys := filepath.Join(t.TempDir(), "keys.yaml")
-	text := fmt.Sprintf("keys:\n  - {name: lx, digest: 'sha256:%x', customer: LX, airlines: [LX]}\n", sha256.Sum256([]byte(lxKey)))
-	if err := os.WriteFile(keys, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	keys := service.WriteFile(t, "keys.yaml", "keys:\n"+service.KeyEntry("lx", lxKey, ", customer: LX, airlines: [LX]"))
 	address := broker.ListenAddrs()[0]
 	settings := []string{
 		"BAGTRAIL_KAFKA_BROKERS=" + address, "BAGTRAIL_REDIS_URL=" + redistest.StartServer(t).URL(""),
