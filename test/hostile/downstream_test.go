@@ -279,12 +279,16 @@ func TestEveryFaultOfTheDownstreamSystemHasItsAnswer(t *testing.T) {
 	if !strings.Contains(flight.Body, `"loading_status":"Delayed"`) {
 		t.Errorf("the leg is not Delayed: %s", flight.Body)
 	}
+	log := randomID.ReplaceAllString(s.Log(), "") // some in a hundred runs have an id with the letters QVX
 	for _, secret := range []string{"QVX", "0724190001", "190001", "WTR_DelayedBagsCreateRQ", "AIRLINE NOT FOUND", "wtr-secret", service.DevelopmentKey} {
-		if strings.Contains(s.Log(), secret) {
+		if strings.Contains(log, secret) {
 			t.Errorf("the log holds %q", secret)
 		}
 	}
 }
+
+// randomID matches a request id that the service has made.
+var randomID = regexp.MustCompile(`"request_id":"[A-Z2-7]{26}"`)
 
 // The reply of the downstream system may repeat the request.
 func TestDownstreamSystemThatRepeatsTheRequestDoesNotReachTheLog(t *testing.T) {
