@@ -49,7 +49,7 @@ func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, w
 		}
 		if all.Received.IsZero() {
 			all, dated = e.timed(m, s.Received)
-			all.Raw, all.Text, all.Position = s.Raw, bag.Text(m.Canonical()), s.Position
+			all.Raw, all.Text, all.Position = s.Raw, m.Canonical(), s.Position
 		}
 		made := e.message(all, m, g, dated)
 		made.Group, made.Irregularity, made.Original = int32(i), irregularity, original(plate, g)

@@ -67,6 +67,6 @@ func (e *Enricher) addReport(to []*bag.Message, plate bag.Plate, s bag.Stored) [
 		Head:     parser.Head{Version: parser.Version{Airport: r.Station}},
 		Received: s.Received, Happened: s.Received, Order: s.Received, Position: s.Position,
 		LocalDay: bag.DayOf(e.airports.Local(r.Station, s.Received)),
-		Raw:      s.Raw, Text: bag.Text(s.Raw),
+		Raw:      s.Raw, Text: s.Raw,
 	})
 }

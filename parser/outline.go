@@ -36,14 +36,12 @@ type outline struct {
 	present    letters // all elements
 	known      bool    // the identifier is a known one
 
-	pairs bool     // every line end is CR LF
-	tidy  int      // up to this offset no line is blank, and none has anything to trim
 	marks []uint32 // the offsets of the marks, then the length of the text, maxFields+1 times
 }
 
 // scan finds the lines of text and sorts them.
 func (o *outline) scan(text string) {
-	o.text, o.pairs, o.tidy = text, true, len(text)
+	o.text = text
 	o.identifier, o.end, o.late, o.version = span{}, span{}, span{}, span{}
 	o.elements, o.present, o.known = o.elements[:0], 0, false
 	var l span
@@ -60,7 +58,6 @@ func (o *outline) scan(text string) {
 		if c != '\n' || at == 0 || text[at-1] != '\r' { // else it is part of a CR LF, which has ended the line
 			l.to = at
 			o.add(l)
-			o.pairs = o.pairs && strings.HasPrefix(text[at:], "\r\n")
 		}
 		l.from, l.mark = at+1, i+1
 	}
@@ -95,7 +92,6 @@ func (o *outline) mark() []uint32 {
 func (o *outline) add(l span) {
 	s := o.text[l.from:l.to]
 	if s == "" || s[0] <= ' ' || s[len(s)-1] <= ' ' {
-		o.tidy = min(o.tidy, l.from)
 		if l.from, l.to = trimmed(o.text, l.from, l.to); l.from == l.to {
 			return
 		}

@@ -27,7 +27,7 @@ func named(messages, surnames int) []*bag.Message {
 		all[i] = &bag.Message{
 			Head:     parser.Head{Kind: parser.BPM, Version: parser.Version{Airport: "ZRH"}},
 			Details:  parser.Details{PNR: "ABCDEF", Surname: surname},
-			Received: at, Happened: at, Order: at, LocalDay: day, Raw: fmt.Sprint(i), Text: bag.Text(fmt.Sprint(i)),
+			Received: at, Happened: at, Order: at, LocalDay: day, Raw: fmt.Sprint(i), Text: fmt.Sprint(i),
 		}
 	}
 	all[0].Airport = "JFK"

@@ -54,27 +54,27 @@ type copyFinder struct {
 	reads   smallmap.Map[reading, struct{}]
 	runs    smallmap.Map[series, run]
 	origins smallmap.Map[origin, time.Time] // received time of the first message
-	loads   smallmap.Map[Text, time.Time]   // received time of the latest message that sets Loaded and has no read time
+	loads   smallmap.Map[string, time.Time] // received time of the latest message that sets Loaded and has no read time
 	latest  smallmap.Map[string, statusBPM] // by airport: the latest status-setting BPM
 }
 
 // run describes the last messages of a series that have the same text.
 type run struct {
-	text    Text
+	text    string
 	event   time.Time // received time of the last of them that is an event
 	isEvent bool      // one of them is an event
 }
 
 // reading is a text with the read time of its message, in milliseconds since 1970.
 type reading struct {
-	text Text
+	text string
 	at   int64
 }
 
 // origin is an origin line and the text after it.
 type origin struct {
 	line string
-	text Text
+	text string
 }
 
 // statusBPM is a BPM that sets a status.

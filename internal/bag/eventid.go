@@ -22,7 +22,7 @@ func EventID(plate Plate, m *Message) string {
 		text = binary.BigEndian.AppendUint64(text, uint64(position.Offset))
 	}
 	text = binary.BigEndian.AppendUint64(text, uint64(m.Group))
-	sum := sha256.Sum256(append(text, m.Text.withLF()...))
+	sum := sha256.Sum256(append(text, m.Text...))
 	return hex.EncodeToString(sum[:16])
 }
 

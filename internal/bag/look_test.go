@@ -44,7 +44,7 @@ func crowd(passengers, nameless int) []*bag.Message {
 		at := time.Date(2026, 3, 12, 6, 0, 0, 0, time.UTC).Add(time.Duration(i) * time.Millisecond)
 		m := &bag.Message{
 			Head:     parser.Head{Kind: parser.BPM, Version: parser.Version{Airport: "ZRH"}, Processing: parser.Processing{Present: true, Code: 'S'}},
-			Received: at, Happened: at, Order: at, LocalDay: day, Outbound: flight, Raw: fmt.Sprint(i), Text: bag.Text(fmt.Sprint(i)),
+			Received: at, Happened: at, Order: at, LocalDay: day, Outbound: flight, Raw: fmt.Sprint(i), Text: fmt.Sprint(i),
 		}
 		if i < passengers {
 			m.Kind, m.Processing.Present, m.Source, m.PNR = parser.BSM, false, 'L', fmt.Sprintf("P%05d", i)

@@ -36,7 +36,7 @@ type Message struct {
 	Group    int32     // index of the group in the message
 	Position Position
 	Raw      string // the message as sent; of a report, its document
-	Text     Text   // canonical text, by which copies are recognised (rules §3)
+	Text     string // canonical text, by which copies are recognised (rules §3)
 }
 
 // IsReport reports whether m is a delayed-bag report that the delayed-bag system has created. Of
@@ -137,7 +137,7 @@ func (m *Message) compareReceipt(n *Message) int {
 	if c := cmp.Or(m.Received.Compare(n.Received), m.Position.Compare(n.Position)); c != 0 {
 		return c
 	}
-	return cmp.Or(m.Text.compare(n.Text), strings.Compare(m.Raw, n.Raw), cmp.Compare(m.Group, n.Group))
+	return cmp.Or(strings.Compare(m.Text, n.Text), strings.Compare(m.Raw, n.Raw), cmp.Compare(m.Group, n.Group))
 }
 
 // sameMessage reports whether m and n are groups of one message.

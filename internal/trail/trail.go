@@ -196,7 +196,7 @@ func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*b
 // long as every bag to which it belongs. A copy is kept as long as the message that it repeats.
 func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 	read := r.enricher.Messages(plate, messages)
-	until := make(map[bag.Text]time.Time)                             // by canonical text: the latest end of a bag with that text
+	until := make(map[string]time.Time)                               // by canonical text: the latest end of a bag with that text
 	bags, _ := r.rules().Fold(context.Background(), plate, read, nil) // fails only if the context ends
 	for _, b := range bags {
 		end := b.LastEvent().Add(r.settings.Retention)
@@ -206,7 +206,7 @@ func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 			}
 		}
 	}
-	texts := make(map[string]bag.Text) // canonical texts, by the text as sent
+	texts := make(map[string]string) // canonical texts, by the text as sent
 	for _, m := range read {
 		texts[m.Raw] = m.Text
 	}

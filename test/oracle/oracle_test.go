@@ -127,7 +127,7 @@ func show(messages []oracle.Input, q question) string {
 		if !m.Report {
 			var read parser.Message
 			read.Parse(m.Text, library)
-			text = strings.ReplaceAll(read.Canonical(), "\r\n", "\n")
+			text = read.Canonical()
 		}
 		fmt.Fprintf(&b, "  %s  %s\n", m.Received.Format(time.RFC3339Nano), strings.ReplaceAll(text, "\n", "  "))
 	}
