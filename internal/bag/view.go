@@ -177,42 +177,31 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	}
 	withheld := new(smallmap.Map[*Message, struct{}])
 	v.withheld.Set(&plate[0].Events[0], withheld)
-	var unseen smallmap.Map[*Message, struct{}]
-	var messages, others []*Message // the unseen messages of the plate; others are reports and positionings
 	for i := range plate {
-		at := v.visibility(&plate[i])
-		for j := range plate[i].Events {
-			e := &plate[i].Events[j]
-			if !at.founding {
-				withheld.Set(e.Message, struct{}{})
-			}
-			if at.seen[j] || unseen.Has(e.Message) {
-				continue
-			}
-			unseen.Set(e.Message, struct{}{})
-			if e.Message.IsReport() || e.Positioning {
-				others = append(others, e.Message)
-				continue
-			}
-			messages = append(messages, e.Message)
+		if v.visibility(&plate[i]).founding {
+			continue
+		}
+		for _, e := range plate[i].Events {
+			withheld.Set(e.Message, struct{}{})
 		}
 	}
+	messages, others := v.unseen(plate)
 	if !slices.ContainsFunc(messages, (*Message).isNamedBSM) {
 		return withheld
 	}
-	parts, err := identities(v.ctx, b.Plate, messages)
+	bookings, err := identities(v.ctx, b.Plate, messages)
 	if err != nil {
 		v.err = err
-		parts = [][]*Message{append(messages, others...)}
+		bookings = [][]*Message{append(messages, others...)}
 	}
-	for _, part := range parts {
-		if !slices.ContainsFunc(part, (*Message).isNamedBSM) {
+	for _, booking := range bookings {
+		if !slices.ContainsFunc(booking, (*Message).isNamedBSM) {
 			continue
 		}
-		for _, m := range part {
+		for _, m := range booking {
 			withheld.Set(m, struct{}{})
 		}
-		first := firstDay(part)
+		first := firstDay(booking)
 		for _, m := range others {
 			if !m.IsReport() || m.reaches(first) {
 				withheld.Set(m, struct{}{})
@@ -220,6 +209,27 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 		}
 	}
 	return withheld
+}
+
+// unseen returns the unseen messages of a plate, each once. others are its reports and positionings.
+func (v *Viewer) unseen(plate []Bag) (messages, others []*Message) {
+	var known smallmap.Map[*Message, struct{}]
+	for i := range plate {
+		at := v.visibility(&plate[i])
+		for j := range plate[i].Events {
+			e := &plate[i].Events[j]
+			if at.seen[j] || known.Has(e.Message) {
+				continue
+			}
+			known.Set(e.Message, struct{}{})
+			if e.Message.IsReport() || e.Positioning {
+				others = append(others, e.Message)
+			} else {
+				messages = append(messages, e.Message)
+			}
+		}
+	}
+	return messages, others
 }
 
 // founder returns the index of the event whose message is the founder of the bag: the message that
