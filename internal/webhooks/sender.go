@@ -69,32 +69,14 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 		case <-ctx.Done():
 		}
 	}
-	if p := s.at.Pause; p != nil && p.Resumed != d.Resumed {
-		s.at.Pause, s.at.Failing = nil, nil
-	}
 	asker, err := s.asker(d)
-	if !errors.Is(err, errUnknownKey) {
-		s.known = s.conf.Now()
-	}
-	switch {
-	case d.Paused || s.at.Pause != nil:
-		wait(s.rest(ctx, d, asker, err == nil), nil)
-		return
-	case err != nil && s.conf.Now().Sub(d.Changed) < apikey.FilesDiffer, errors.Is(err, errUnknownKey) && s.conf.Now().Sub(s.known) < apikey.FilesDiffer:
-		// A process with a newer key file may have accepted the change of the webhook, or know the key.
-		wait(lookAgain, nil)
-		return
-	case err != nil:
-		_ = s.pauseFor(ctx, d, err.Error()) // fails only if ctx has ended
+	if idle, active := s.updatePause(ctx, d, asker, err); !active {
+		wait(idle, nil)
 		return
 	}
-	if f := s.at.Failing; f != nil {
-		// A changed definition is tried at once. If the wait is longer than any delay, the clock that set
-		// it was ahead.
-		if left := f.Next.Sub(s.conf.Now()); left > 0 && left <= 2*longestDelay && d.Changed.Equal(f.Tried) {
-			wait(min(left, lookAgain), nil) // no longer, since the key may be revoked meanwhile
-			return
-		}
+	if left := s.untilNextAttempt(d); left > 0 {
+		wait(min(left, lookAgain), nil) // no longer, since the key may be revoked meanwhile
+		return
 	}
 	news, leave := s.conf.Feed.News(asker)
 	defer leave()
@@ -105,6 +87,44 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	if err != nil || !more {
 		wait(lookAgain, news)
 	}
+}
+
+// updatePause ends the pause if the customer has resumed the webhook, and pauses the webhook if its
+// key may not be used: refused says why, and is nil if it may. It reports whether changes may be
+// posted now; if not, idle is how long to wait until the next look.
+func (s *sender) updatePause(ctx context.Context, d *Definition, a changefeed.Asker, refused error) (idle time.Duration, active bool) {
+	now := s.conf.Now()
+	if p := s.at.Pause; p != nil && p.Resumed != d.Resumed {
+		s.at.Pause, s.at.Failing = nil, nil
+	}
+	if !errors.Is(refused, errUnknownKey) {
+		s.known = now
+	}
+	switch {
+	case d.Paused || s.at.Pause != nil:
+		return s.rest(ctx, d, a, refused == nil), false
+	case refused == nil:
+		return 0, true
+	case now.Sub(d.Changed) < apikey.FilesDiffer, errors.Is(refused, errUnknownKey) && now.Sub(s.known) < apikey.FilesDiffer:
+		// A process with a newer key file may have accepted the change of the webhook, or know the key.
+		return lookAgain, false
+	}
+	_ = s.pauseFor(ctx, d, refused.Error()) // fails only if ctx has ended
+	return 0, false
+}
+
+// untilNextAttempt returns how long to wait after a failed attempt. A changed definition is tried at
+// once. So is a batch whose wait is longer than any delay, since the clock that set it was ahead.
+func (s *sender) untilNextAttempt(d *Definition) time.Duration {
+	f := s.at.Failing
+	if f == nil || !d.Changed.Equal(f.Tried) {
+		return 0
+	}
+	left := f.Next.Sub(s.conf.Now())
+	if left > 2*longestDelay {
+		return 0
+	}
+	return left
 }
 
 // rest updates the position of a paused webhook, and returns how long to wait. It clears the failed
