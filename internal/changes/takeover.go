@@ -62,21 +62,8 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	if o.consumed > end { // the consumer will find out later that the topic has lost its end, and will begin again
 		o.consumed = first
 	}
-	floor := int64(-1)
-	if !p.known {
-		if p.Told, floor, err = o.toldWithoutIndex(ctx, p.Progress); err != nil {
-			return 0, err
-		}
-	}
-	o.next = max(first, min(o.consumed, p.Told+1))
-	if told := max(p.Told, o.next-1); !p.known || told > p.Told { // marks that the topic has deleted count as told
-		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: p.built, Floor: floor, Told: told})
-		if err != nil {
-			return 0, err
-		}
-		if found == ToldLess {
-			return 0, errIndexLost
-		}
+	if err := o.continueAfter(ctx, &p, first); err != nil {
+		return 0, err
 	}
 	o.digests, o.certainBefore, o.clocked = newDigests(digestsOfOwner), end, time.Time{}
 	if o.departures == nil { // otherwise the owner continues with its own
@@ -87,6 +74,28 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 		lostEnd = o.next
 	}
 	return lostEnd, nil
+}
+
+// continueAfter sets next to the mark after what the owner before has told, and tells the index so. If
+// the index had lost its progress, continueAfter sets p.Told anew. first is the first offset that the
+// topic of marks still has: marks that it has deleted count as told.
+func (o *owner) continueAfter(ctx context.Context, p *predecessor, first int64) (err error) {
+	floor := int64(-1)
+	if !p.known {
+		if p.Told, floor, err = o.toldWithoutIndex(ctx, p.Progress); err != nil {
+			return err
+		}
+	}
+	o.next = max(first, min(o.consumed, p.Told+1))
+	told := max(p.Told, o.next-1)
+	if p.known && told == p.Told {
+		return nil
+	}
+	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: p.built, Floor: floor, Told: told})
+	if err == nil && found == ToldLess {
+		err = errIndexLost
+	}
+	return err
 }
 
 // predecessor is what the owner before has told in the epoch.
