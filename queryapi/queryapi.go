@@ -34,7 +34,6 @@ type Trails interface {
 	PlatesEnding(ctx context.Context, flights []bag.Flight, digits string) ([]bag.Plate, error)
 	OfPlates(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error)
 	History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error)
-	Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error)
 	TracePlates(ctx context.Context, plates []bag.Plate) ([]trail.Traced, error)
 	TracePassenger(ctx context.Context, pnr string, day bag.Day) ([]trail.Traced, error)
 	OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*bag.Bag, error)

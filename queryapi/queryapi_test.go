@@ -102,10 +102,6 @@ func (a *answers) History(_ context.Context, plate bag.Plate) ([]*bag.Bag, error
 	return a.plate, a.err
 }
 
-func (a *answers) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, error) {
-	return a.OfPlates(ctx, plates)
-}
-
 func (a *answers) TracePlates(_ context.Context, plates []bag.Plate) ([]trail.Traced, error) {
 	a.asked = fmt.Sprint(plates)
 	return a.traced(a.plate), a.err

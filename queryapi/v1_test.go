@@ -604,6 +604,48 @@ func (o *office) legsOfEvents(plate string) (all []string) {
 	return all
 }
 
+// Two bags of a plate may show the same PNR and names, since a deletion names a booking that is not
+// theirs.
+func TestAFlightShowsEachBagOfAPlateThoughTheirNamesAreEqual(t *testing.T) {
+	o := newOffice(testKeys["demo"])
+	for _, text := range []string{
+		"BSM\n.V/1LZRH\n.F/LX301/14MAR/JFK\n.N/0724100001001\n.L/AAA111\nENDBSM\n",
+		"BSM\nDEL\n.V/1LJFK\n.F/LX309/14MAR/LHR\n.I/LX301/14MAR/ZRH\n.N/0724100001001\n.L/GGG111\nENDBSM\n",
+		"BSM\nDEL\n.V/1LGVA\n.F/LX307/14MAR/LHR\n.N/0724100001001\n.L/GGG111\nENDBSM\n",
+		"BSM\n.V/1LMUC\n.F/LX303/14MAR/LHR\n.N/0724100001001\nENDBSM\n",
+		"BPM\n.V/1LGVA\n.F/LX307/14MAR/LHR\n.J/S\n.N/0724100001001\n.L/GGG111\nENDBPM\n",
+	} {
+		o.takeText(t, text)
+	}
+	var bags, listed []string
+	for _, b := range bagsIn(o.get("/v1/bags/0724100001")) {
+		events := b["events"].([]any)
+		bags = append(bags, fmt.Sprint(b["changed"], " ", events[len(events)-1].(map[string]any)["code"]))
+	}
+	for _, b := range bagsIn(o.get("/v1/flights/MUC/D/LX/303/2026-03-14")) {
+		listed = append(listed, fmt.Sprint(b["changed"], " ", b["last_event"].(map[string]any)["code"]))
+	}
+	slices.Sort(bags)
+	slices.Sort(listed)
+	if len(bags) != 2 || bags[0] == bags[1] || !slices.Equal(listed, bags) {
+		t.Errorf("the list shows %q of %q", listed, bags)
+	}
+}
+
+// A bag that its rush bag made Delayed on a later leg is not Delayed on this one.
+func TestAFlightHasTheTimeOfChangeOfTheBagWhicheverLegItsRushBagMadeDelayed(t *testing.T) {
+	o := newOffice(testKeys["demo"])
+	o.takeText(t, "BSM\n.V/1LZRH\n.F/LX700/14MAR/LHR\n.O/BA600/14MAR/JFK\n.N/0724100001001\n.P/1MEIER\n.L/ABC123\nENDBSM\n")
+	o.takeText(t, "BPM\n.V/1LZRH\n.J/R///14MAR/0800Z\n.F/LX700/14MAR/LHR\n.U/AKE11111LX/11L\n.N/0724100001001\nENDBPM\n")
+	o.takeText(t, "BSM\n.V/1LLHR\n.F/BA602/15MAR/JFK\n.N/2724100002001\n.E/RUSH\n.P/1MEIER\n.L/ABC123\n.M/0724100001\nENDBSM\n")
+	want := bagsIn(o.get("/v1/bags/0724100001"))[0]["changed"]
+	for _, flight := range []string{"ZRH/D/LX/700", "LHR/D/BA/600"} {
+		if got := bagsIn(o.get("/v1/flights/" + flight + "/2026-03-14"))[0]["changed"]; got != want {
+			t.Errorf("%s: changed %s, want %s as of the bag", flight, got, want)
+		}
+	}
+}
+
 // What made a re-flighted bag Delayed is told by the list of the flight as by the bag itself.
 func TestAFlightTellsWhatMadeABagDelayed(t *testing.T) {
 	o := newOffice(testKeys["demo"])

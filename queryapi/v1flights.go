@@ -169,28 +169,15 @@ func (a *arguments) airportQuery(airports *airport.Library) (q changefeed.Flight
 	return q
 }
 
-// seenBags returns the bags of a list by plate, each as the viewer sees it. Delayed bags are joined
-// with the rush bags that may have made them Delayed, which takes further reads.
+// seenBags returns the bags of a list by plate, each as the viewer sees it.
 func seenBags(ctx context.Context, trails Trails, viewer *bag.Viewer, listed []trail.Listed) (map[bag.Plate][]trail.Traced, error) {
-	var delayed, others []bag.Plate
+	plates := make([]bag.Plate, len(listed))
 	for i := range listed {
-		if l := &listed[i]; l.Leg.Status == bag.Delayed {
-			delayed = append(delayed, l.Bag.Plate)
-		} else {
-			others = append(others, l.Bag.Plate)
-		}
+		plates[i] = listed[i].Bag.Plate
 	}
-	traced, err := trails.TracePlates(ctx, delayed)
+	traced, err := trails.TracePlates(ctx, plates)
 	if err != nil {
 		return nil, err
-	}
-	others = slices.DeleteFunc(others, func(p bag.Plate) bool { return slices.Contains(delayed, p) })
-	bags, err := trails.Folded(ctx, others)
-	if err != nil {
-		return nil, err
-	}
-	for _, b := range bags {
-		traced = append(traced, trail.Traced{Bag: b})
 	}
 	seen := make(map[bag.Plate][]trail.Traced, len(listed))
 	for _, t := range traced {

@@ -71,7 +71,7 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 	slices.SortFunc(bags, func(a, b Bag) int { return Compare(&a, &b) })
 	if len(bags) > 1 {
 		for i := range bags {
-			bags[i].beside = bags
+			bags[i].Nth, bags[i].beside = i, bags
 		}
 	}
 	return bags, nil

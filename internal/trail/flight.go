@@ -14,8 +14,8 @@ import (
 // of a day of 50,000 bags, in about 25 MB.
 const cachedLists = 160_000
 
-// Listed is a bag on a flight. Its Bag has only what lists show: plate, names, PNR, and whether it is
-// a rush bag.
+// Listed is a bag on a flight. Its Bag has only its place among the bags of its plate, and what lists
+// show: plate, names, PNR, and whether it is a rush bag.
 type Listed struct {
 	Bag *bag.Bag
 	Leg bag.Leg
@@ -26,10 +26,10 @@ type Listed struct {
 	whole   wholeAt
 }
 
-// IsOf reports whether the entry is of b, a bag of the same plate. PNR and names tell the bags of a
-// plate apart.
+// IsOf reports whether the entry is of b, a bag of the same plate, and shows its PNR and names. After
+// new messages the bag may have another place among the bags of its plate.
 func (l *Listed) IsOf(b *bag.Bag) bool {
-	return b.PNR == l.Bag.PNR && b.Surname == l.Bag.Surname && b.GivenName == l.Bag.GivenName
+	return b.Nth == l.Bag.Nth && b.PNR == l.Bag.PNR && b.Surname == l.Bag.Surname && b.GivenName == l.Bag.GivenName
 }
 
 // wholeAt says at which airports of a leg every key that may ask for the flight there sees the whole
@@ -49,7 +49,7 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	listed := make([]Listed, 0, len(list.plates))
 	bags := make([]bag.Bag, 0, len(list.plates))
 	r.eachAt(list, at, func(o *listedPlate, b *listedBag, leg bag.Leg) {
-		bags = append(bags, bag.Bag{Plate: o.plate, Rush: b.rush, PNR: b.pnr, Surname: b.surname, GivenName: b.givenName})
+		bags = append(bags, bag.Bag{Plate: o.plate, Nth: b.nth, Rush: b.rush, PNR: b.pnr, Surname: b.surname, GivenName: b.givenName})
 		listed = append(listed, Listed{Leg: leg, Changed: b.changed, whole: b.whole})
 	})
 	for i := range listed {
@@ -136,6 +136,7 @@ type listedPlate struct {
 
 // listedBag holds the fields of a bag that lists show.
 type listedBag struct {
+	nth                     int // of the bag, as in bag.Bag
 	rush                    bool
 	whole                   wholeAt // true only if true for all of legs
 	changed                 time.Time
@@ -279,7 +280,7 @@ func (o *listedPlate) show(least *leastSights, b *bag.Bag) {
 	if legs == nil {
 		return
 	}
-	short := listedBag{rush: b.Rush, whole: whole, pnr: b.PNR, surname: b.Surname, givenName: b.GivenName, legs: legs, changed: changed}
+	short := listedBag{nth: b.Nth, rush: b.Rush, whole: whole, pnr: b.PNR, surname: b.Surname, givenName: b.GivenName, legs: legs, changed: changed}
 	clone(&short.pnr, &short.surname, &short.givenName)
 	for _, pnr := range b.PNRs {
 		short.pnrs = append(short.pnrs, strings.Clone(pnr))
