@@ -9,9 +9,11 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 )
 
 // Guard decides to which addresses webhooks may be posted. The zero Guard allows https to public
@@ -33,6 +35,10 @@ func (g Guard) CheckURL(text string) error {
 	switch {
 	case err != nil || u.Host == "" || u.Hostname() == "":
 		return errors.New("not an absolute URL")
+	case strings.ContainsFunc(text, unicode.IsSpace):
+		return errors.New("the URL holds a blank")
+	case !isPort(u.Port()):
+		return errors.New("the port is not from 1 to 65535")
 	case u.Scheme != "https" && (u.Scheme != "http" || len(g.Allowed) == 0):
 		return errors.New("the scheme is not https")
 	case u.User != nil:
@@ -44,6 +50,12 @@ func (g Guard) CheckURL(text string) error {
 		return g.check(addr)
 	}
 	return nil
+}
+
+// isPort reports whether a port can be connected to. "" is the port of the scheme.
+func isPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
 }
 
 // special lists address blocks that are not public, from the registries of special-purpose

@@ -29,13 +29,14 @@ func TestURLsThatLeadIntoANetworkAreRefused(t *testing.T) {
 		"https://[2002:ac10:1::]/", "https://[64:ff9b::ac10:1]/",
 		"https://[2001:db8::1]/", "https://[fe80::1%25eth0]/", "https://[::ffff:0:127.0.0.1]/", "https://[100:0:0:1::1]/",
 		"https://[64:ff9b:1::a00:1]/", "https://[5f00::1]/", "https://[4000::1]/",
+		"https://example.com:0/", "https://example.com:65536/", "https://example.com/hook ", "https://example.com/a b",
 	} {
 		if err := (webhooks.Guard{}).CheckURL(url); err == nil {
 			t.Errorf("%s is allowed", url)
 		}
 	}
 	for _, url := range []string{
-		"https://example.com/hook?x=1", "https://93.184.216.34/", "https://[2606:4700::1]:8443/", "https://[64:ff9b::5db8:d822]/",
+		"https://example.com/hook?x=1", "https://example.com:65535/", "https://93.184.216.34/", "https://[2606:4700::1]:8443/", "https://[64:ff9b::5db8:d822]/",
 		"https://[2002:5db8:d822::1]/",
 	} {
 		if err := (webhooks.Guard{}).CheckURL(url); err != nil {
