@@ -44,7 +44,7 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 		}
 		// If there is no bag, or the key does not see it, the answer shows only data from the request.
 		// The same holds for several bags, since it is not known whose names to show.
-		shown := &bag.Bag{Plate: plate, Surname: request.Surname, Rush: plate[0] == '2'}
+		shown := &bag.Bag{Plate: plate, Description: bag.Description{Surname: request.Surname}, Rush: plate[0] == '2'}
 		if len(seen) == 1 {
 			shown = seen[0]
 		}

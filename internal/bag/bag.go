@@ -16,14 +16,7 @@ type Bag struct {
 	Cancelled bool // it has a BSM, and no living leg
 	FirstDay  Day  // first flight date of its messages; if there is none, the first local day of an event
 
-	PNR             string // as sent
-	Surname         string
-	GivenName       string
-	PassengerStatus string
-	FrequentFlyer   string
-	Pieces          int // -1 if unknown
-	Weight          int // -1 if unknown
-	WeightUnit      string
+	Description
 
 	Legs   []Leg   // the living legs, then the others, each in the order of travel
 	Events []Event // oldest first
@@ -45,6 +38,19 @@ type Bag struct {
 	Nth    int   // its place among the bags of the plate, from 0
 	beside []Bag // all bags of the plate as Fold returned them; nil if this is the only one
 	whole  *Bag  // if this is a view of a bag, that bag
+}
+
+// Description is what messages say of a bag and of its passenger. A view of a bag is described anew,
+// from the messages that are seen.
+type Description struct {
+	PNR             string // as sent
+	Surname         string
+	GivenName       string
+	PassengerStatus string
+	FrequentFlyer   string
+	Pieces          int // -1 if unknown
+	Weight          int // -1 if unknown
+	WeightUnit      string
 }
 
 // HasPNR reports whether a PNR finds the bag, compared without case (rules §4).

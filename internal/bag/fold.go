@@ -178,7 +178,7 @@ func (r Rules) setLegs(b *Bag) {
 }
 
 // describe sets the fields of a bag from its events, which must be in order: Unknown, Rush and
-// Originals, and those that messages hold. Each of the latter comes from the latest BSM that holds it,
+// Originals, and its Description. Each field of the latter comes from the latest BSM that holds it,
 // else from the latest BPM. Positionings do not count.
 func (b *Bag) describe() {
 	b.Unknown = true
@@ -189,7 +189,7 @@ func (b *Bag) describe() {
 		b.Rush = b.Rush || e.Code == EventReflighted
 	}
 	b.Originals = b.originals()
-	b.Pieces, b.Weight = -1, -1
+	b.Description = Description{Pieces: -1, Weight: -1}
 	for _, isWanted := range [...]func(parser.Kind) bool{parser.Kind.IsSource, parser.Kind.IsProcessing} {
 		for _, e := range slices.Backward(b.Events) {
 			m := e.Message

@@ -92,7 +92,6 @@ func (v *Viewer) Founding(b *Bag) bool {
 // redescribe sets the fields and legs of a view from its events.
 func (b *Bag) redescribe() {
 	whole := b.whole
-	b.PNR, b.Surname, b.GivenName, b.PassengerStatus, b.FrequentFlyer, b.WeightUnit = "", "", "", "", "", ""
 	b.describe()
 	b.Unknown, b.Rush = whole.Unknown, whole.Rush
 	b.PNRs, b.Surnames = nil, nil

@@ -114,9 +114,9 @@ func TestReflightedBagOfUnknownFlightHasNoFlights(t *testing.T) {
 }
 
 func TestBagsShowTheirMembersInTheOrderOfTheirTables(t *testing.T) {
-	whole := &bag.Bag{Plate: "0724100001", Rush: true, PNR: "ABC123", Surname: "MUELLER", GivenName: "ANNA", Pieces: 2, Weight: 31, WeightUnit: "K"}
-	bare := &bag.Bag{Plate: "0724100001", Pieces: -1, Weight: -1}
-	empty := &bag.Bag{Plate: "0724100001", Pieces: 0, Weight: 0, WeightUnit: "P"}
+	whole := &bag.Bag{Plate: "0724100001", Rush: true, Description: bag.Description{PNR: "ABC123", Surname: "MUELLER", GivenName: "ANNA", Pieces: 2, Weight: 31, WeightUnit: "K"}}
+	bare := &bag.Bag{Plate: "0724100001", Description: bag.Description{Pieces: -1, Weight: -1}}
+	empty := &bag.Bag{Plate: "0724100001", Description: bag.Description{WeightUnit: "P"}}
 	for name, tc := range map[string]struct{ got, want []byte }{
 		"flight": {bagjson.AppendFlightBag(nil, whole, &bag.Leg{Status: bag.InContainer, Seat: "12A"}),
 			[]byte(`{"bag":{"bagtag":"0724100001","rush_bag_indicator":"Y","passenger_first_name":"ANNA","passenger_last_name":"MUELLER","loading_status":"Loaded in Container","seat_number":"12A","pnr":"ABC123"}}`)},

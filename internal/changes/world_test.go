@@ -260,7 +260,7 @@ func (b *bags) Trace(_ context.Context, plates []bag.Plate, _ time.Time) (all []
 		if !have {
 			continue
 		}
-		made := &bag.Bag{Plate: p, PNR: state, Legs: []bag.Leg{{Flight: lx14, From: "ZRH", To: "JFK"}}}
+		made := &bag.Bag{Plate: p, Description: bag.Description{PNR: state}, Legs: []bag.Leg{{Flight: lx14, From: "ZRH", To: "JFK"}}}
 		for _, o := range b.originals[p] {
 			made.Reflighted = append(made.Reflighted, bag.Reflighted{Plate: o, Bag: &bag.Bag{Plate: o}})
 		}

@@ -49,7 +49,7 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	listed := make([]Listed, 0, len(list.plates))
 	bags := make([]bag.Bag, 0, len(list.plates))
 	r.eachAt(list, at, func(o *listedPlate, b *listedBag, leg bag.Leg) {
-		bags = append(bags, bag.Bag{Plate: o.plate, Nth: b.nth, Rush: b.rush, PNR: b.pnr, Surname: b.surname, GivenName: b.givenName})
+		bags = append(bags, bag.Bag{Plate: o.plate, Nth: b.nth, Rush: b.rush, Description: bag.Description{PNR: b.pnr, Surname: b.surname, GivenName: b.givenName}})
 		listed = append(listed, Listed{Leg: leg, Changed: b.changed, whole: b.whole})
 	})
 	for i := range listed {
