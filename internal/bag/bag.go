@@ -205,10 +205,10 @@ func firstReflight(events iter.Seq2[int, Event]) *Message {
 // Depart makes living legs that are Not Loaded Delayed, if their flight has departed and no ARRIVED
 // event names it (rules §3). If it changes a leg, it copies the legs, which other copies of the bag
 // may share.
-func (b *Bag) Depart(departed func(f Flight, from string) bool) {
+func (b *Bag) Depart(departed func(f Flight, from, to string) bool) {
 	shared := true
 	for i, l := range b.Legs {
-		if !l.Living || l.Arrived || l.Status != NotLoaded || !departed(l.Flight, l.From) {
+		if !l.Living || l.Arrived || l.Status != NotLoaded || !departed(l.Flight, l.From, l.To) {
 			continue
 		}
 		if shared {

@@ -158,7 +158,11 @@ func (w *Writer) appendLeg(dst []byte, t trail.Traced, l *bag.Leg) []byte {
 // destination.
 func (w *Writer) appendCause(dst []byte, t trail.Traced, l *bag.Leg) []byte {
 	if l.Departed {
-		if reference, known := w.References.Lookup(l.Flight, l.From, ""); known {
+		reference, known := w.References.Lookup(l.Flight, l.From, "")
+		if !known && l.From == "" { // a through flight
+			reference, known = w.References.Lookup(l.Flight, "", l.To)
+		}
+		if known {
 			at, _ := reference.Departure.Best()
 			dst = AppendTime(dst, "status_since", at)
 		}

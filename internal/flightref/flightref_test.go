@@ -110,7 +110,7 @@ func TestAFlightOfTheFileIsFoundByEitherCodeOfItsAirline(t *testing.T) {
 	if !found || r.Carrier != "SWR" || r.Flight != flight("LX", "100") {
 		t.Errorf("found %v %+v", found, r)
 	}
-	if !store.Departed(flight("LX", "100"), "ZRH", at("2026-11-21T13:00:00Z")) {
+	if !store.Departed(flight("LX", "100"), "ZRH", "", at("2026-11-21T13:00:00Z")) {
 		t.Error("LX100 has not departed")
 	}
 	twice := `flights:
@@ -175,21 +175,25 @@ func TestAFlightHasDepartedByItsActualOrItsPastBestKnownTime(t *testing.T) {
 		what   string
 		flight bag.Flight
 		from   string
+		to     string
 		now    string
 		want   bool
 	}{
-		{"actual is given, and the clock is behind", flight("LX", "100"), "ZRH", "2026-11-21T12:24:59Z", true},
-		{"scheduled is to come", flight("BA", "117A"), "LHR", "2026-11-21T13:59:59Z", false},
-		{"scheduled is now", flight("BA", "117A"), "LHR", "2026-11-21T14:00:00Z", true},
-		{"metropolitan code", flight("BA", "117A"), "LON", "2026-11-21T14:00:00Z", true},
-		{"estimated is past", flight("ET", "0"), "FRA", "2026-11-21T20:00:00Z", true},
-		{"the next leg has not left", flight("ET", "0"), "ADD", "2026-11-21T20:00:00Z", false},
-		{"another airport", flight("LX", "100"), "JFK", "2026-12-21T00:00:00Z", false},
-		{"one leg, origin not known", flight("LX", "100"), "", "2026-12-21T00:00:00Z", true},
-		{"two legs, origin not known", flight("ET", "0"), "", "2026-12-21T00:00:00Z", false},
-		{"not in the file", flight("LX", "999"), "ZRH", "2026-12-21T00:00:00Z", false},
+		{"actual is given, and the clock is behind", flight("LX", "100"), "ZRH", "", "2026-11-21T12:24:59Z", true},
+		{"scheduled is to come", flight("BA", "117A"), "LHR", "", "2026-11-21T13:59:59Z", false},
+		{"scheduled is now", flight("BA", "117A"), "LHR", "", "2026-11-21T14:00:00Z", true},
+		{"metropolitan code", flight("BA", "117A"), "LON", "", "2026-11-21T14:00:00Z", true},
+		{"estimated is past", flight("ET", "0"), "FRA", "", "2026-11-21T20:00:00Z", true},
+		{"the next leg has not left", flight("ET", "0"), "ADD", "", "2026-11-21T20:00:00Z", false},
+		{"another airport", flight("LX", "100"), "JFK", "", "2026-12-21T00:00:00Z", false},
+		{"one leg, origin not known", flight("LX", "100"), "", "", "2026-12-21T00:00:00Z", true},
+		{"two legs, origin not known", flight("ET", "0"), "", "", "2026-12-21T00:00:00Z", false},
+		{"two legs, origin not known, the first destination", flight("ET", "0"), "", "ADD", "2026-11-21T20:00:00Z", true},
+		{"two legs, origin not known, the second destination", flight("ET", "0"), "", "NBO", "2026-11-21T20:00:00Z", false},
+		{"two legs, origin not known, another destination", flight("ET", "0"), "", "ZRH", "2026-12-21T00:00:00Z", false},
+		{"not in the file", flight("LX", "999"), "ZRH", "", "2026-12-21T00:00:00Z", false},
 	} {
-		if got := store.Departed(c.flight, c.from, at(c.now)); got != c.want {
+		if got := store.Departed(c.flight, c.from, c.to, at(c.now)); got != c.want {
 			t.Errorf("%s: %v", c.what, got)
 		}
 	}
@@ -197,7 +201,7 @@ func TestAFlightHasDepartedByItsActualOrItsPastBestKnownTime(t *testing.T) {
 
 func TestWithoutAFileNoFlightIsKnown(t *testing.T) {
 	store := flightref.None()
-	if _, found := store.Lookup(flight("LX", "100"), "ZRH", "JFK"); found || store.Departed(flight("LX", "100"), "", at("2026-12-21T00:00:00Z")) {
+	if _, found := store.Lookup(flight("LX", "100"), "ZRH", "JFK"); found || store.Departed(flight("LX", "100"), "", "", at("2026-12-21T00:00:00Z")) {
 		t.Error("a flight is known")
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -270,7 +274,7 @@ func TestAChangedFileIsUsedAndABrokenOneIsNot(t *testing.T) {
 			case <-asked:
 				return
 			default:
-				store.Departed(flight("LX", "100"), "ZRH", time.Time{})
+				store.Departed(flight("LX", "100"), "ZRH", "", time.Time{})
 			}
 		}
 	})

@@ -58,12 +58,14 @@ func (s *Store) Lookup(f bag.Flight, origin, destination string) (*Reference, bo
 	return found, found != nil
 }
 
-// Departed reports whether the flight is known to have left an airport. An airport "" fits if the
-// flight has only one leg. See Reference.Departed.
-func (s *Store) Departed(f bag.Flight, from string, now time.Time) bool {
+// Departed reports whether the flight is known to have left an airport, wherever it goes. If from is
+// "" and the flight has several legs, the one that arrives at the airport to counts. See
+// Reference.Departed.
+func (s *Store) Departed(f bag.Flight, from, to string, now time.Time) bool {
 	references := s.flight(f)
-	if from == "" && len(references) != 1 {
-		return false
+	if from == "" && len(references) > 1 {
+		r, known := s.Lookup(f, "", to)
+		return known && r.Departed(now)
 	}
 	return slices.ContainsFunc(references, func(r *Reference) bool { return s.fits(from, r.Origin) && r.Departed(now) })
 }

@@ -167,7 +167,7 @@ func TestRules3LoadingStatus(t *testing.T) {
 // flight reference; a leg without a status stays so.
 func TestRules3Departed(t *testing.T) {
 	w := newWorld(t)
-	w.settings.Departed = func(f bag.Flight, from string, now time.Time) bool {
+	w.settings.Departed = func(f bag.Flight, from, to string, now time.Time) bool {
 		return now.Equal(at("2026-03-20T00:00:00Z")) && f.Number != "400"
 	}
 	w.send("12T06:00", source("TFRA", "", ".I/LX90/12MAR/ZRH", ".F/LH402/12MAR/JFK", ".O/AA1/12MAR/LAX")...)
@@ -178,6 +178,14 @@ func TestRules3Departed(t *testing.T) {
 	w.send("12T08:00", "BPM", ".V/1TFRA", ".F/LH402/12MAR/JFK", ".B/OFF/0220000001001", "ENDBPM")
 	expectList(t, "offloaded", legs(w.one(plate)),
 		"LX90/12 ZRH-FRA", "LH402/12 FRA-JFK Offloaded", "AA1/12 JFK-LAX Delayed")
+}
+
+// TestRules3DepartedFromAnUnknownAirport: of a through flight the leg counts that arrives where the bag arrives.
+func TestRules3DepartedFromAnUnknownAirport(t *testing.T) {
+	w := newWorld(t)
+	w.settings.Departed = func(_ bag.Flight, from, to string, _ time.Time) bool { return from == "" && to == "JFK" }
+	w.send("12T06:00", "BSM", ".V/1XJFK", ".F/LX204/12MAR/JFK", ".N/0220000001001", "ENDBSM")
+	expectList(t, "legs", legs(w.one(plate)), "LX204/12 -JFK Delayed")
 }
 
 // TestRules3OwnRush: of a bag that is its own rush bag those legs are Delayed that the rush BSM does not name, that are not Loaded on

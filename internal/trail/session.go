@@ -239,7 +239,7 @@ func weightOf(messages []*bag.Message) int {
 func (r *Reader) depart(b *bag.Bag) {
 	if departed := r.settings.Departed; departed != nil {
 		now := r.settings.Now()
-		b.Depart(func(f bag.Flight, from string) bool { return departed(f, from, now) })
+		b.Depart(func(f bag.Flight, from, to string) bool { return departed(f, from, to, now) })
 	}
 }
 

@@ -81,7 +81,7 @@ func TestManyPlatesAreTracedInFewRoundTrips(t *testing.T) {
 
 func TestALegThatItsFlightLeftWithoutIsDelayedByTheClock(t *testing.T) {
 	w := newWorld(t)
-	w.settings.Departed = func(f bag.Flight, _ string, _ time.Time) bool { return f.Number == "100" }
+	w.settings.Departed = func(f bag.Flight, _, _ string, _ time.Time) bool { return f.Number == "100" }
 	w.send("12T06:00", checkIn("0220000001", "12")...)
 	traced, err := trail.New(w.index, w.enricher, w.settings).TracePassenger(t.Context(), "abc123", inMarch(12))
 	if err != nil || len(traced) != 1 {

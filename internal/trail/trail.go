@@ -72,8 +72,9 @@ type Settings struct {
 	Retention time.Duration
 	// Airports compares location codes.
 	Airports *airport.Library
-	// Departed reports whether a flight has left an airport, by the flight reference. It may be nil.
-	Departed func(f bag.Flight, from string, now time.Time) bool
+	// Departed reports whether a flight has left an airport, by the flight reference. If from is "",
+	// to may tell from where it left. Departed may be nil.
+	Departed func(f bag.Flight, from, to string, now time.Time) bool
 	// Now is the clock.
 	Now func() time.Time
 }

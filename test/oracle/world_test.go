@@ -78,7 +78,7 @@ func newWorld(t testing.TB, inputs []oracle.Input, set oracle.Settings) world {
 	w := world{t, trail.New(index, enr, trail.Settings{
 		Window:   set.Window,
 		Airports: library,
-		Departed: func(f bag.Flight, from string, _ time.Time) bool {
+		Departed: func(f bag.Flight, from, _ string, _ time.Time) bool {
 			return set.Departed(oracle.Flight{Airline: f.Airline, Number: f.Number, Date: f.Day.String()}, from)
 		},
 		Now: func() time.Time { return time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC) },
