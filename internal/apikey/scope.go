@@ -72,14 +72,14 @@ func (s Sight) Leg(leg bag.Leg) bool {
 
 // Station reports whether a message without a flight is in scope: the key covers its airport and
 // every airline.
-func (s Sight) Station(airport string) bool { return s.key.Airlines.All && s.at(airport) }
+func (s Sight) Station(airport string) bool { return s.key.Airlines.All && s.key.Airport(airport) }
 
 // Text reports whether the text of a message is in scope: its airport and every flight of its
 // groups are in scope. The bags of a group without a flight may belong to any airline, so for such
 // a group the key must cover every airline. A message without groups is not in scope.
 func (s Sight) Text(m *parser.Message) bool {
 	station := m.Version.Airport
-	if !s.at(station) {
+	if !s.key.Airport(station) {
 		return false
 	}
 	for i := range m.Groups {

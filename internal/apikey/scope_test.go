@@ -118,6 +118,11 @@ func TestALegThatEndsAtAMetropolitanCodeIsInScopeByOneOfItsAirports(t *testing.T
 	if heathrow.Leg(leg("LX", "ZRH", "LGW")) || key(nil, []string{"LON"}).Sight(places).Leg(leg("LX", "ZRH", "LHR")) {
 		t.Error("a leg to LGW does not end at LHR, and a key for LON covers no airport by name")
 	}
+	var m parser.Message
+	m.Parse("BSM\n.V/1LLON\n.F/LX317/14MAR/ZRH\n.N/0220000001001\nENDBSM", places)
+	if heathrow.Station("LON") || heathrow.Text(&m) {
+		t.Error("a message from LON need not be one of LHR")
+	}
 }
 
 func TestAMessageWithoutAFlightIsInScopeByItsAirportIfTheKeyCoversEveryAirline(t *testing.T) {
