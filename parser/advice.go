@@ -142,7 +142,7 @@ func neighbours(code string) (near []string) {
 }
 
 // adviseDate suggests a date DDMMM for one in the form of another system, unless it can be read in
-// two ways.
+// two ways or more than a year would be lost.
 func adviseDate(value string) Advice {
 	words := wordsOf(strings.ToUpper(value))
 	digits := 0
@@ -155,13 +155,13 @@ func adviseDate(value string) Advice {
 		words, digits = []string{value[:4], value[4:6], value[6:]}, 3
 	}
 	candidate := ""
-	if len(words) >= 2 {
+	if len(words) == 2 || len(words) == 3 && isDigits(words[2]) && len(words[2]) <= len("2026") {
 		switch first, second := words[0], words[1]; {
-		case len(second) >= 3 && !isDigits(second): // 05MAR26, 5MAR, 05-MAR-2026
+		case isMonth(second): // 05MAR26, 5MAR, 05-MAR-2026
 			candidate = twoDigits(first) + second[:3]
-		case len(first) >= 3 && !isDigits(first): // MAR05
+		case isMonth(first): // MAR05
 			candidate = twoDigits(second) + first[:3]
-		case len(first) == 4 && len(words) >= 3: // 2026-03-05
+		case len(first) == 4 && digits == 3: // 2026-03-05
 			if month, err := strconv.Atoi(second); err == nil && 1 <= month && month <= 12 {
 				candidate = twoDigits(words[2]) + monthNames[3*month-3:3*month]
 			}
@@ -175,6 +175,11 @@ func adviseDate(value string) Advice {
 	}
 	return Advice{}
 }
+
+const fullMonths = " JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER DECEMBER"
+
+// isMonth reports whether a word is the name of a month, in full or cut to three letters or more.
+func isMonth(word string) bool { return len(word) >= 3 && strings.Contains(fullMonths, " "+word) }
 
 func twoDigits(s string) string {
 	if len(s) == 1 {

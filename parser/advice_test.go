@@ -43,6 +43,15 @@ func TestAdvice(t *testing.T) {
 		{bsm(".I/LX14/5-Mar-2026/JFK"), "05MAR", date},
 		{bsm(".I/LX14/MAR05/JFK"), "05MAR", date},
 		{bsm(".I/LX1/5MARCH/JFK"), "05MAR", date},
+		{bsm(".I/LX14/1MAR/JFK/Y"), "01MAR", date},
+		{bsm(".I/LX1/MAR05-26/JFK"), "05MAR", date},
+		{bsm(".F/BA296/13JAN ORD/J"), "", ""}, // the airport would be lost
+		{bsm(".F/BA296/13JANORD/J"), "", ""},
+		{bsm(".F/BA296/JAN13-ORD/J"), "", ""},
+		{bsm(".F/BA296/13JAN26 ORD/J"), "", ""},
+		{bsm(".F/BA296/13JAN261430/J"), "", ""},
+		{bsm(".F/BA296/2026-01-13 ORD/J"), "", ""},
+		{bsm(".F/BA296/2026-01-13-14/J"), "", date},
 		{bsm(".I/LX14/05032026/JFK"), "", date}, // or is it 3 May?
 		{bsm(".I/LX14/20032026/JFK"), "", date},
 		{bsm(".I/LX14/05.03.2026/JFK"), "", date},
