@@ -1,6 +1,7 @@
 package queryapi
 
 import (
+	"cmp"
 	"context"
 	"unicode/utf8"
 
@@ -86,22 +87,26 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 	case 0:
 		return c.Refuse(fault.HistoryNoBag)
 	case 1:
-		return q.show(c, seen[0], query.includeBIM, viewer)
+		return q.show(ctx, c, seen[0], query.includeBIM, viewer)
 	}
 	return c.Refuse(fault.HistorySeveralBags)
 }
 
 // show answers with one bag.
-func (q Queries) show(c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.Viewer) web.Answer {
+func (q Queries) show(ctx context.Context, c *web.Call, b *bag.Bag, includeBIM bool, viewer *bag.Viewer) web.Answer {
+	showsRaw := q.showsRaw(ctx, c.Key)
 	dst := append(c.Buffer, `{"success":true,"bag":`...)
 	dst = bagjson.AppendBag(dst, b)
 	dst = append(dst, `,"events":[`...)
 	for i := range b.Events {
 		e := &b.Events[i]
 		shown := bagjson.EventContext{
-			Unknown: b.Unknown, Raw: includeBIM && q.showsRaw(e.Message, c.Key), Reflighted: bagdoc.Reflighted(b, e, viewer),
+			Unknown: b.Unknown, Raw: includeBIM && showsRaw(e.Message), Reflighted: bagdoc.Reflighted(b, e, viewer),
 		}
 		dst = c.Part(bagjson.AppendEvent(strictjson.AppendComma(dst), e, q.Airports, shown))
+		if err := cmp.Or(ctx.Err(), c.PartErr()); err != nil {
+			return c.Unavailable(err)
+		}
 	}
 	dst = append(dst, ']')
 	dst = q.appendInquiries(dst, b)

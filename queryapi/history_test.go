@@ -1,6 +1,9 @@
 package queryapi_test
 
 import (
+	"context"
+	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -251,6 +254,60 @@ func TestRawMessageIsShownIfAllOfItsFlightsAreInScope(t *testing.T) {
 		got := get(site(&answers{plate: []*bag.Bag{b}}), key, historyPath+"?include_bim=true")
 		if strings.Count(got, "raw_bim_msg") != want || strings.Contains(got, "SECRET") != (key == "demo") {
 			t.Errorf("%s: %s", key, got)
+		}
+	}
+}
+
+// manyGroups returns a bag of LX with an event for each of so many groups of one text, which name BA.
+func manyGroups(t *testing.T, groups int) *bag.Bag {
+	t.Helper()
+	b := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "100", "ZRH", "JFK")
+	text := "BPM\n.V/1LZRH\n.F/BA713/14MAR/LHR\n" + strings.Repeat(".N/0724100001001\n.S/\n", groups) + "ENDBPM\n"
+	for range groups {
+		m := *b.Events[0].Message
+		m.Raw = text
+		b.Events = append(b.Events, bag.Event{Code: "TRACKED", Message: &m})
+	}
+	return b
+}
+
+const (
+	rawPath   = historyPath + "?include_bim=true"
+	rawPathV1 = "/v1/bags/0724100001?fields=raw"
+)
+
+func TestTheTextOfManyEventsIsParsedOnce(t *testing.T) {
+	for _, path := range []string{rawPath, rawPathV1} {
+		allocated := func(groups int) uint64 {
+			s := site(&answers{plate: []*bag.Bag{manyGroups(t, groups)}})
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got := get(s, "lx", path)
+			runtime.ReadMemStats(&after)
+			if strings.Contains(got, "BA713") || strings.Count(got, "TRACKED") != groups {
+				t.Errorf("%s: %.200s", path, got)
+			}
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		allocated(50) // the first answer fills caches
+		if few, many := allocated(50), allocated(500); many > 20*few {
+			t.Errorf("%s: %d bytes allocated for 50 groups, %d for 500", path, few, many)
+		}
+	}
+}
+
+func TestAnAnswerEndsWithItsContext(t *testing.T) {
+	s := site(&answers{plate: []*bag.Bag{manyGroups(t, 5)}})
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	for _, key := range []string{"demo", "lx"} {
+		for _, path := range []string{rawPath, rawPathV1} {
+			r := httptest.NewRequestWithContext(gone, "GET", path, nil)
+			r.Header.Set("api_key", key)
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, r); w.Code != 503 {
+				t.Errorf("%s, %s: %d %.200s", key, path, w.Code, w.Body)
+			}
 		}
 	}
 }

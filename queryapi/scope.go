@@ -1,11 +1,13 @@
 package queryapi
 
 import (
+	"context"
 	"slices"
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/smallmap"
 	"bagtrail/internal/web"
 	"bagtrail/parser"
 )
@@ -41,16 +43,24 @@ func refuseHidden(c *web.Call, nothing fault.ID) web.Answer {
 	return c.NotAuthorised()
 }
 
-// showsRaw reports whether the key may read the text of a message whose event it sees. The document
-// of a delayed-bag report is never shown: it is not a baggage message.
-func (q Queries) showsRaw(m *bag.Message, key *apikey.Key) bool {
-	if m.IsReport() {
-		return false
+// showsRaw returns a function that reports whether the key may read the text of a message whose event
+// it sees. The document of a delayed-bag report is never shown: it is not a baggage message. The
+// function parses a text once, since thousands of events may come from one text. Once ctx has ended,
+// it parses none and returns false.
+func (q Queries) showsRaw(ctx context.Context, key *apikey.Key) func(*bag.Message) bool {
+	sight := key.Sight(q.Airports)
+	var shown smallmap.Map[string, bool] // by text
+	return func(m *bag.Message) bool {
+		if m.IsReport() || !key.Limited() {
+			return !m.IsReport()
+		}
+		show, have := shown.Get(m.Raw)
+		if !have && ctx.Err() == nil {
+			var read parser.Message
+			read.Parse(m.Raw, q.Airports)
+			show = sight.Text(&read)
+			shown.Set(m.Raw, show)
+		}
+		return show
 	}
-	if !key.Limited() {
-		return true
-	}
-	var read parser.Message
-	read.Parse(m.Raw, q.Airports)
-	return key.Sight(q.Airports).Text(&read)
 }

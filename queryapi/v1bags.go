@@ -1,6 +1,7 @@
 package queryapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -23,7 +24,7 @@ var fieldsOf = map[string]bagdoc.Fields{"list": bagdoc.List, "events": bagdoc.Ev
 func (q Queries) writer(ctx context.Context, c *web.Call, fields string) bagdoc.Writer {
 	return bagdoc.Writer{
 		Viewer: bag.NewViewer(ctx, q.sight(c.Key)), Airports: q.Airports, References: q.Flights, Fields: fieldsOf[fields],
-		ShowsRaw: func(m *bag.Message) bool { return q.showsRaw(m, c.Key) },
+		ShowsRaw: q.showsRaw(ctx, c.Key),
 	}
 }
 
@@ -45,7 +46,7 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	q.appendChangesCursor(ctx, c, cursor)
 	w := q.writer(ctx, c, fields)
 	wanted := func(b *bag.Bag) bool { return !dated || b.Names(day) }
-	return showBags(c, w, traced, wanted, page{limit: len(traced) + 1}, c.Key.Conceal)
+	return showBags(ctx, c, w, traced, wanted, page{limit: len(traced) + 1}, c.Key.Conceal)
 }
 
 // maxPlates is how many plates one question may name.
@@ -71,7 +72,7 @@ func (q Queries) bagsV1(ctx context.Context, c *web.Call) web.Answer {
 		return c.Unavailable(err)
 	}
 	q.appendChangesCursor(ctx, c, cursor)
-	return showBags(c, q.writer(ctx, c, fields), traced, func(b *bag.Bag) bool { return s.matches(b, q.Airports) }, part, c.Key.Conceal || s.guesses())
+	return showBags(ctx, c, q.writer(ctx, c, fields), traced, func(b *bag.Bag) bool { return s.matches(b, q.Airports) }, part, c.Key.Conceal || s.guesses())
 }
 
 // noCustomer is the problem detail for a key without a customer. Such a key gets no bag history
@@ -90,7 +91,7 @@ func (a *arguments) bagRefusal(c *web.Call) (web.Answer, bool) {
 // showBags answers with a page of the wanted bags. As with the five operations, if there are wanted
 // bags and the key sees none of them, the answer is that the key is not authorised, unless that is
 // to be concealed.
-func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag.Bag) bool, part page, conceal bool) web.Answer {
+func showBags(ctx context.Context, c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag.Bag) bool, part page, conceal bool) web.Answer {
 	there, seen := visible(all, w.Viewer, wanted)
 	if err := w.Viewer.Err(); err != nil {
 		return c.Unavailable(err)
@@ -103,6 +104,9 @@ func showBags(c *web.Call, w bagdoc.Writer, all []trail.Traced, wanted func(*bag
 	for _, t := range shown {
 		dst, _ = w.Append(strictjson.AppendComma(dst), t) // never false: visible returns only bags that the viewer sees
 		dst = c.Part(dst)
+		if err := cmp.Or(ctx.Err(), c.PartErr()); err != nil {
+			return c.Unavailable(err)
+		}
 	}
 	return c.OK(append(strictjson.AppendMember(append(dst, ']'), "next", next), '}'))
 }
