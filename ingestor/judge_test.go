@@ -107,6 +107,16 @@ func positioning(containers, length int) string {
 	return text.String() + strings.Repeat(" ", max(0, length-text.Len()))
 }
 
+// oneContainer positions one container for one flight in so many groups.
+func oneContainer(groups int) string {
+	return "BPM\r\n.V/1LZRH\r\n.U/AKE1\r\n" + strings.Repeat(".F/LX0001/12MAR/JFK\r\n", groups) + "ENDBPM\r\n"
+}
+
+// sameGroups has the same tags in so many groups.
+func sameGroups(tags string, groups int) string {
+	return "BSM\r\n.V/1LZRH\r\n.F/LX14/12MAR/JFK\r\n" + strings.Repeat(tags+".S/\r\n", groups) + "ENDBSM\r\n"
+}
+
 // padded makes a text so long.
 func padded(text string, length int) string {
 	return strings.Replace(text, "ENDBSM", strings.Repeat(" ", length-len(text))+"ENDBSM", 1)
@@ -125,6 +135,7 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const one, run = ".N/0724123456001\r\n", ".N/0724000000999\r\n"
 	for _, c := range []struct {
 		name string
 		env  ingestor.Envelope
@@ -150,7 +161,13 @@ func TestMessageAsAWholeIsRejectedUnderItsCode(t *testing.T) {
 		{"two larger groups on 100 flights", envelope(onwardGroups(99, 2, 490)), "SVCSRV003"},
 		{"64 containers on 64 KiB", envelope(positioning(64, ingestor.MaxMessage)), ""},
 		{"65 containers on 64 KiB", envelope(positioning(65, ingestor.MaxMessage)), "SVCSRV003"},
-		{"one container a thousand times", envelope(strings.Replace(positioning(1, 0), ".F/LX0001", strings.Repeat(".F/LX0001/12MAR/JFK\r\n", 999)+".F/LX0001", 1)), ""},
+		{"one container 400 times", envelope(oneContainer(400)), ""},
+		{"one container 500 times", envelope(oneContainer(500)), "SVCSRV003"},
+		{"one bag in 64 groups on 64 KiB", envelope(padded(sameGroups(one+one, 64), ingestor.MaxMessage)), ""},
+		{"one bag in 65 groups on 64 KiB", envelope(padded(sameGroups(one, 65), ingestor.MaxMessage)), "SVCSRV003"},
+		{"one bag in 2,400 groups", envelope(sameGroups(one, 2400)), "SVCSRV003"},
+		{"999 bags in 12 groups", envelope(sameGroups(run, 12)), ""},
+		{"999 bags in 13 groups", envelope(sameGroups(run, 13)), "SVCSRV003"},
 		{"a full run on 98 flights", envelope(bags(1, 999, onward(97)+".P/MUELLER\r\n")), ""},
 		{"a full run on 99 flights", envelope(bags(1, 999, onward(98)+".P/MUELLER\r\n")), "SVCSRV003"},
 		{"one bag on 300 flights under 300 names", envelope(namedGroups(300)), ""},

@@ -9,13 +9,14 @@ import (
 	"bagtrail/parser"
 )
 
-// Limits of what the index stores for one message (rules §1). A text of 64 KiB can name millions of
-// bags in ranges of 999. The index stores the text with every bag, and every bag with every flight.
-// It stores the text of a container positioning with every container.
+// Limits of the effects of one message (rules §1). A text of 64 KiB can name millions of bags in
+// ranges of 999. The index stores the text with every bag, and every bag with every flight. It stores
+// the text of a container positioning with every container. Each group that names a bag or a
+// container makes an event, which can show the whole text.
 const (
 	maxBags    = 999     // different plates
 	maxEntries = 100_000 // index entries, counted by entries and by named
-	maxText    = 4 << 20 // bytes of text, counted once for each bag or container
+	maxText    = 4 << 20 // bytes of text, counted for each bag or container of each group
 )
 
 // filing returns the filing of a message, or the fault of one that exceeds the limits.
@@ -23,12 +24,12 @@ func (j *Judge) filing(m *parser.Message, text string, received time.Time) (f ba
 	if faults := overOnward(m); faults != nil {
 		return f, faults
 	}
-	most := min(maxBags, maxText/max(len(text), 1))
+	most := maxText / max(len(text), 1)
 	if !fewTags(m, most) {
 		return f, tooMuch()
 	}
 	f = j.filer.Filing(m, text, received)
-	if len(f.Stowage) > most || named(&f) > maxEntries {
+	if len(f.Stowage) > 0 && total(m, positioned) > most || named(&f) > maxEntries {
 		return bag.Filing{}, tooMuch()
 	}
 	return f, nil
@@ -36,19 +37,18 @@ func (j *Judge) filing(m *parser.Message, text string, received time.Time) (f ba
 
 func tooMuch() []Diagnostic {
 	return faultOf(fault.TooLarge, fmt.Sprintf(
-		"at most %d bags, at most %d MiB as the product of bags or containers and length, and at most %d index entries",
+		"at most %d bags, at most %d MiB as the product of length and bags or containers, each counted in each of its groups, and at most %d index entries",
 		maxBags, maxText>>20, maxEntries))
 }
 
-// fewTags reports whether the tags of a message name at most so many bags, and do not make too many
-// index entries. Otherwise a filing could take all memory. Tags may repeat plates. The different
-// plates are counted only if the tags are over a limit, as they hardly ever are.
+// fewTags reports whether the tags of a message name at most maxBags bags, the bags of its groups are
+// together at most so many, and they do not make too many index entries. Otherwise a filing could
+// take all memory. Tags may repeat plates. The different plates are counted only if the tags are over
+// a limit, as they hardly ever are.
 func fewTags(m *parser.Message, most int) bool {
-	bags := 0
-	for i := range m.Groups {
-		bags += tagged(&m.Groups[i])
-	}
-	return (bags <= most || plates(together(m)) <= most) && (entries(m, tagged) <= maxEntries || entries(m, plates) <= maxEntries)
+	bags := total(m, tagged)
+	return (bags <= maxBags || plates(together(m)) <= maxBags) && (bags <= most || total(m, plates) <= most) &&
+		(entries(m, tagged) <= maxEntries || entries(m, plates) <= maxEntries)
 }
 
 // maxOnward is how many onward flights a group has at most. The time of a fold grows with the square
@@ -63,6 +63,14 @@ func overOnward(m *parser.Message) []Diagnostic {
 		}
 	}
 	return nil
+}
+
+// total returns the sum of a count over the groups of a message.
+func total(m *parser.Message, count func(*parser.Group) int) (sum int) {
+	for i := range m.Groups {
+		sum += count(&m.Groups[i])
+	}
+	return sum
 }
 
 // entries returns how many index entries the groups of a message make. bags counts the bags of a
@@ -109,4 +117,12 @@ func plates(g *parser.Group) (count int) {
 		}
 	}
 	return count
+}
+
+// positioned returns how many containers a group of a container positioning positions: 1 or 0.
+func positioned(g *parser.Group) int {
+	if g.Loading.Device == "" || !g.Outbound.Present() {
+		return 0
+	}
+	return 1
 }

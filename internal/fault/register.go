@@ -124,7 +124,7 @@ var (
 
 	Unavailable = entry("SVCSRV001", allButFlight, 503, unavailable, "the index, the log or the downstream system is away, or large answers under way take all memory for them", get(historyOK, "demo"))
 	Callback    = entry("SVCSRV002", withJSONP, 400, "Callback is not a JavaScript identifier", "", get(historyOK+"?callback=alert(1)", "demo"))
-	TooLarge    = entry("SVCSRV003", forPosts, 413, "Message must not be longer than 64 KiB or have too many effects, nor the request body be longer than 1 MiB or report more than 100 bags", "the message is longer than 64 KiB, or has too many effects: more than 999 bags, more than 4 MiB as the product of bags or containers and length, more than 100,000 index entries, or more than 99 onward flights in a group",
+	TooLarge    = entry("SVCSRV003", forPosts, 413, "Message must not be longer than 64 KiB or have too many effects, nor the request body be longer than 1 MiB or report more than 100 bags", "the message is longer than 64 KiB, or has too many effects: more than 999 bags, more than 4 MiB as the product of length and bags or containers (each counted in each of its groups), more than 100,000 index entries, or more than 99 onward flights in a group",
 		post(bimPath, "demo", bimOK))
 	UnknownPath = entry("SVCSRV005", nil, 404, "Resource not found", "", get("/baggage/history/v2.0/", "demo"))
 	WrongMethod = entry("SVCSRV006", nil, 405, "Method not allowed", "", Example{http.MethodDelete, historyOK, "demo", ""})
