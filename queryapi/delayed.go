@@ -37,6 +37,7 @@ type DelayedBags struct {
 	Trails     func(bag.Sight) Trails // limited to that sight; nil is unlimited
 	Airports   *airport.Library
 	Downstream Downstream
+	Limit      time.Duration // the most that a call of Downstream may take
 	Reports    Reports
 	Outcomes   Outcomes
 	Clock      func() time.Time
@@ -61,13 +62,14 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 	if !c.MayUse() || !covers(c.Key, request.Vendors) {
 		return c.NotAuthorised()
 	}
+	caller := ctx
 	ctx = context.WithoutCancel(ctx) // the operation completes even if the caller hangs up
 	bags, err := d.bags(ctx, request, c.Key)
 	if err != nil {
 		return c.Unavailable(err)
 	}
 	id := identify(c.Key, c.Request.Header["Idempotency-Key"], document)
-	made, claimed, err := d.claim(ctx, id)
+	made, claimed, err := d.claim(caller, id)
 	switch {
 	case err != nil:
 		return c.Unavailable(err)
@@ -87,7 +89,7 @@ func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document str
 		d.release(ctx, id)
 		return c.Unavailable(err)
 	case err != nil:
-		_ = d.note(ctx, id, unknownOutcome) // without it, a repeated request waits for a moment and gets the same answer
+		_ = d.note(ctx, id, unknownOutcome) // without it, a repeated request waits and gets the same answer
 		return notKnown(c, err)
 	case reply.Reference == "":
 		d.release(ctx, id)

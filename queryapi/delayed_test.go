@@ -18,6 +18,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/web"
 	"bagtrail/internal/wtr"
 	"bagtrail/queryapi"
@@ -45,6 +46,7 @@ func (f *reportLog) File(_ context.Context, report enricher.Report, received tim
 type outcomes struct {
 	mutex sync.Mutex
 	notes map[string]string
+	asked int   // calls of Claim
 	err   error // of Claim
 	lost  error // of Note
 }
@@ -55,6 +57,7 @@ func (o *outcomes) Claim(_ context.Context, id string) (note string, claimed boo
 	if o.err != nil {
 		return "", false, o.err
 	}
+	o.asked++
 	note, before := o.notes[id]
 	if !before {
 		o.notes[id] = ""
@@ -83,6 +86,7 @@ type desk struct {
 	*web.Site
 	client    *wtr.Client
 	simulator *wtr.Simulator
+	limit     time.Duration // of Downstream, for what waits for it
 	reports   *reportLog
 	outcomes  *outcomes
 	trails    *answers
@@ -103,7 +107,7 @@ func newDesk(t *testing.T) *desk {
 // operation returns the operation with another downstream system.
 func (d *desk) operation(downstream queryapi.Downstream) *web.Site {
 	operation := (&queryapi.DelayedBags{
-		Trails: func(bag.Sight) queryapi.Trails { return d.trails }, Airports: airport.New(), Downstream: downstream, Reports: d.reports,
+		Trails: func(bag.Sight) queryapi.Trails { return d.trails }, Airports: airport.New(), Downstream: downstream, Limit: d.limit, Reports: d.reports,
 		Outcomes: d.outcomes, Clock: func() time.Time { return d.now },
 	}).Operation()
 	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, []web.Operation{operation}, nil)
@@ -459,6 +463,43 @@ func TestOfTwoEqualRequestsAtOnceOneIsSentOn(t *testing.T) {
 	}
 	if d.simulator.Created() != 1 {
 		t.Errorf("%d records", d.simulator.Created())
+	}
+}
+
+func TestAnEqualRequestWaitsAsLongAsTheFirstMayTake(t *testing.T) {
+	d := newDesk(t)
+	d.limit = time.Minute
+	slow := heldDownstream{d.client, make(chan struct{}, 1), make(chan struct{})}
+	d.Site = d.operation(slow)
+	first, second := make(chan string), make(chan string)
+	go func() { first <- d.send("demo", request()) }()
+	<-slow.asked
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	text, _ := json.Marshal(map[string]string{"Request": request()})
+	r := httptest.NewRequestWithContext(gone, "POST", delayedPath, strings.NewReader(string(text)))
+	r.Header.Set("api_key", "demo")
+	if d.ServeHTTP(httptest.NewRecorder(), r); d.outcomes.asked != 2 {
+		t.Errorf("for a caller who has left, the outcome is asked for %d times", d.outcomes.asked-1)
+	}
+	enough := d.outcomes.asked + 25 // they take more than a second
+	go func() { second <- d.send("demo", request()) }()
+	err := pause.Until(t.Context(), 10*time.Millisecond, func() bool {
+		d.outcomes.mutex.Lock()
+		defer d.outcomes.mutex.Unlock()
+		select {
+		case got := <-second:
+			t.Fatalf("while the first is in progress: %s", got)
+		default:
+		}
+		return d.outcomes.asked > enough
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	close(slow.let)
+	if one, two := <-first, <-second; one != created || two != created || d.simulator.Created() != 1 {
+		t.Errorf("the first: %s, the second: %s, %d records", one, two, d.simulator.Created())
 	}
 }
 

@@ -55,16 +55,15 @@ func identify(key *apikey.Key, idempotency []string, document string) string {
 // recheck is the interval at which claim polls a request that another call has claimed.
 const recheck = 50 * time.Millisecond
 
-// claim claims a request. If another call has claimed it, claim waits up to queryLimit for the
-// outcome: made is the report that was created, or nil if the outcome is not known.
+// claim claims a request. If another call has claimed it, claim waits for the outcome until that call
+// must have noted it, or until ctx ends: made is the report that was created, or nil if the outcome is
+// not known.
 func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, claimed bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	waiting, cancel := context.WithTimeout(ctx, d.Limit+queryLimit)
 	defer cancel()
-	for waited := false; ; waited = true {
-		note, claimed, err := d.Outcomes.Claim(ctx, id)
+	for {
+		note, claimed, err := d.claimOnce(context.WithoutCancel(ctx), id)
 		switch {
-		case err != nil && waited && ctx.Err() != nil:
-			return nil, false, nil
 		case err != nil || claimed:
 			return nil, claimed, err
 		case note == unknownOutcome:
@@ -76,10 +75,16 @@ func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, cla
 			}
 			return made, false, nil
 		}
-		if pause.For(ctx, recheck) != nil {
+		if pause.For(waiting, recheck) != nil {
 			return nil, false, nil
 		}
 	}
+}
+
+func (d *DelayedBags) claimOnce(ctx context.Context, id string) (note string, claimed bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, queryLimit)
+	defer cancel()
+	return d.Outcomes.Claim(ctx, id)
 }
 
 // noteMade stores a created report as the outcome.

@@ -170,7 +170,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	}
 	remembered := requeststore.New(s.redis)
 	delayed := &queryapi.DelayedBags{
-		Trails: trails, Airports: s.library, Downstream: s.wtr, Reports: httpdoor.Reports{Acceptor: acceptor},
+		Trails: trails, Airports: s.library, Downstream: s.wtr, Limit: s.conf.WTR.Timeout, Reports: httpdoor.Reports{Acceptor: acceptor},
 		Outcomes: remembered, Clock: acceptor.Now,
 	}
 	door := httpdoor.Door{Acceptor: acceptor, Clock: acceptor.Now}

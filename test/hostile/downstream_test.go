@@ -370,10 +370,14 @@ func TestCircuitOpensAndClosesAgain(t *testing.T) {
 	for i := range 5 {
 		expect(t, "while one tries", report(t, s, document, "Idempotency-Key", fmt.Sprint("other ", i)), http.StatusServiceUnavailable, unavailable)
 	}
-	expect(t, "the same request while it is tried", report(t, s, document), http.StatusServiceUnavailable, outcomeUnknown)
+	same := make(chan service.Answer)
+	go func() {
+		got, _ := s.TryDo(http.MethodPost, delayedPath, strings.NewReader(`{"Request":`+service.Quoted(document)+`}`), "Content-Type", jsonType)
+		same <- got
+	}()
 	close(release)
-	if got := <-trial; got.Status != http.StatusOK {
-		t.Errorf("trial: %d %s", got.Status, got.Body)
+	if got, again := <-trial, <-same; got.Status != http.StatusOK || again.Body != got.Body {
+		t.Errorf("trial: %d %s, the same request while it is tried: %d %s", got.Status, got.Body, again.Status, again.Body)
 	}
 	for i := range 5 {
 		if got := report(t, s, document, "Idempotency-Key", fmt.Sprint("closed ", i)); got.Status != http.StatusOK {
