@@ -15,7 +15,7 @@ import (
 // Name names a feed.
 type Name struct {
 	Airport string // of .V; "" for messages whose airport cannot be read
-	Door    string // "kafka", "http"
+	Door    string // the name of the door, such as "kafka"
 }
 
 // String returns airport and door with a slash between them. Feeds are listed in this order.

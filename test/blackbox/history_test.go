@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"bagtrail/internal/bag"
 	"bagtrail/test/service"
 )
 
@@ -251,7 +252,7 @@ func TestEveryEventHasItsCodeTextAndLoadingStatus(t *testing.T) {
 	processed := func(plate, body string) string {
 		return fmt.Sprintf(bpm, "", "", strings.ReplaceAll(body, "PLATE", plate+"001"))
 	}
-	for i, tc := range []struct {
+	cases := []struct {
 		name, before, message, code, desc, status string // before: a BSM that is sent first
 	}{
 		{"DEL", "new", "DEL", "CANCELLED", "Bag Cancelled", "gone"},
@@ -284,7 +285,17 @@ func TestEveryEventHasItsCodeTextAndLoadingStatus(t *testing.T) {
 		{".J/R", "new", "BPM .J/R\n.N/PLATE\n", "LOADED_ON_AIRCRAFT", "Bag Loaded on Aircraft", "Loaded on Aircraft"},
 		{"no .J", "new", "BPM .N/PLATE\n", "LOADED_ON_AIRCRAFT", "Bag Loaded on Aircraft", "Loaded on Aircraft"},
 		{".J else", "new", "BPM .J/Q\n.N/PLATE\n", "TRACKED", "Bag Tracked", "Not Loaded"},
-	} {
+	}
+	made := map[string]bool{bag.EventArrived: true, bag.EventMishandled: true, bag.EventCheckedIn: true} // ARRIVED in internal/trail, MISHANDLED by a report, CHECKED_IN never
+	for _, tc := range cases {
+		made[tc.code] = true
+	}
+	for _, e := range bag.EventCodes() {
+		if !made[e.Code] {
+			t.Errorf("no message makes %s", e.Code)
+		}
+	}
+	for i, tc := range cases {
 		plate := fmt.Sprintf("07244100%02d", i)
 		codes := tc.code
 		if tc.before != "" {
