@@ -98,7 +98,8 @@ func (v *visit) flightThere(airport string, q query) string {
 }
 
 // findAny finds the bags that a query asks for. Each surname is tried until one finds bags. airport
-// is where to search if the question needs an airport.
+// is where to search if the question needs an airport. A refusal is a problem only if all questions
+// are refused: the bags of one day may be out of scope, and those of other days in scope.
 func (v *visit) findAny(data *searchPage, airport string) *problem {
 	names := data.Names
 	if len(names) == 0 {
@@ -107,9 +108,14 @@ func (v *visit) findAny(data *searchPage, airport string) *problem {
 	for _, name := range names {
 		questions, lacks := v.questions(data.query, name, airport, data.Week)
 		data.Missing = lacks
+		refused := 0
 		for _, question := range questions {
 			data.SearchedAt, _ = question["airport"].(string)
-			if p := v.find(question, &data.Hits); p != nil {
+			p := v.find(question, &data.Hits)
+			if p != nil && p.Status == http.StatusForbidden {
+				refused++
+			}
+			if p != nil && (p.Status != http.StatusForbidden || refused == len(questions)) {
 				return p
 			}
 		}
@@ -170,11 +176,7 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 			Bags []bagDoc `json:"bags"`
 			Next string   `json:"next"`
 		}
-		p := v.ask("/v1/bags/search", question, &found)
-		if p != nil && p.Status == http.StatusForbidden && v.session.may("bags") {
-			return nil // the bags of that day are out of scope; bags of other days may be in scope
-		}
-		if p != nil {
+		if p := v.ask("/v1/bags/search", question, &found); p != nil {
 			return p
 		}
 		for _, b := range found.Bags {
