@@ -67,7 +67,7 @@ const (
 //
 // A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
 // it is a flight if there is a name too, or if its airline has two characters and a day is named. If
-// its airline has three letters it is a PNR, otherwise both.
+// its airline has three letters and no day is named it is a PNR, otherwise both.
 func parseQuery(text string, airports *airport.Library, now time.Time, which whichCode) (q query) {
 	w := q.classify(text, now)
 	if len(w.plates) > 0 {
@@ -92,7 +92,7 @@ func parseQuery(text string, airports *airport.Library, now time.Time, which whi
 	case len(w.either) == 0:
 	case len(q.Names) > 0, len(q.Airline) == 2 && !q.Day.IsZero():
 		q.PNR = ""
-	case len(q.Airline) == 3: // ABC123 is a PNR rather than a flight
+	case len(q.Airline) == 3 && q.Day.IsZero(): // ABC123 is a PNR rather than a flight
 		q.Airline, q.Flight = "", ""
 	}
 	if q.PNR != "" || q.End != "" { // no name is asked for

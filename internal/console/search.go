@@ -62,14 +62,15 @@ func (v *visit) search() (view, *problem) {
 		}
 	}
 	q, airport := data.query, shown.Airport
+	flies := false
 	if q.Flight != "" && airport != "" {
-		data.FlightLink = v.flightThere(airport, q)
+		data.FlightLink, flies = v.flightThere(airport, q)
 	}
 	slices.SortStableFunc(data.Hits, func(a, b hit) int { return b.Changed.Compare(a.Changed) })
 	switch {
 	case len(data.Hits) == 1 && len(q.Plates) == 0:
 		shown.Redirect = path("bags", data.Hits[0].Plate)
-	case len(data.Hits) == 0 && data.FlightLink != "" && len(q.Names) == 0 && q.End == "" && (q.PNR == "" || q.PNR == q.Airline+q.Flight):
+	case len(data.Hits) == 0 && data.FlightLink != "" && len(q.Names) == 0 && q.End == "" && (q.PNR == "" || flies && q.PNR == q.Airline+q.Flight):
 		shown.Redirect = data.FlightLink
 	}
 	shown.Data = data
@@ -78,8 +79,8 @@ func (v *visit) search() (view, *problem) {
 
 // flightThere returns the address of a flight at an airport: of its arrival if bags arrive there
 // and none departs, otherwise of its departure. If no day is named, that is the flight of today, or
-// one that left yesterday and arrives today.
-func (v *visit) flightThere(airport string, q query) string {
+// one that left yesterday and arrives today. flies reports whether it has bags there.
+func (v *visit) flightThere(airport string, q query) (address string, flies bool) {
 	day := cmp.Or(q.Day, v.today(airport))
 	date, before := day.Format(time.DateOnly), day.AddDate(0, 0, -1).Format(time.DateOnly)
 	tries := [][2]string{{"D", date}, {"A", before}, {"A", date}}
@@ -91,10 +92,10 @@ func (v *visit) flightThere(airport string, q query) string {
 		target := joined("flights", airport, try[0], q.Airline, q.Flight, try[1])
 		p := v.ask("/v1/"+target+"?limit=1", nil, &list)
 		if p == nil && list.Flight.Bags > 0 && (try[1] == date || v.boardDay(list.Flight, airport, true).Format(time.DateOnly) == date) {
-			return Path + target
+			return Path + target, true
 		}
 	}
-	return path("flights", airport, "D", q.Airline, q.Flight, date)
+	return path("flights", airport, "D", q.Airline, q.Flight, date), false
 }
 
 // findAny finds the bags that a query asks for. Each surname is tried until one finds bags. airport

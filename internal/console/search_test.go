@@ -220,6 +220,24 @@ func TestAFlightThatLeftYesterdayAndArrivesTodayIsFound(t *testing.T) {
 	}
 }
 
+// SWR14 21NOV may be both. If no bag has that PNR on the day, it is the flight, if that has bags.
+func TestAFlightOfADayMayHaveAnAirlineOfThreeLetters(t *testing.T) {
+	v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
+	for _, number := range []string{"14", "014"} {
+		flight := "/flights/ZRH/D/SWR/" + number + "/2026-11-21"
+		v.answers["GET /v1"+flight] = flightOf(2)
+		if got := post(newConsole(v), "/console/search", url.Values{"q": {"swr" + number + " 21nov"}}).Header().Get("Location"); got != "/console"+flight {
+			t.Errorf("%q, want %q", got, "/console"+flight)
+		}
+	}
+	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"swr14"}}), 200, "PNR SWR14</span> <", "Nothing found")
+	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"abc123 21nov"}}), 200, "Nothing found", "/console/flights/ZRH/D/ABC/123/2026-11-21")
+	there := newV1(object{"POST /v1/bags/search": aBag(nil)})
+	if got := post(newConsole(there), "/console/search", url.Values{"q": {"abc123 21nov"}}).Header().Get("Location"); got != "/console/bags/0724000002" {
+		t.Error(got)
+	}
+}
+
 func TestManyHitsAreListed(t *testing.T) {
 	c := newConsole(twoBagsIf(func(string) bool { return true }))
 	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`, "In container", "between yesterday and tomorrow", "Search the last 7 days")
