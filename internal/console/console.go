@@ -3,7 +3,7 @@
 //
 // It has no access of its own. Every page asks the operations of /v1 in this process, with the
 // cookies of its request, so that it shows only what the key of the session may see. Names and PNRs
-// are posted; no address of a page holds one.
+// are posted; no address of a page holds one, except the fragment, which has the words of a filter.
 //
 // Pages are html/template with one stylesheet and one script, all embedded. The content security
 // policy allows only resources of this service, and nothing inline.
