@@ -313,6 +313,47 @@ reader('a reject is mended, and its bag appears', async () => {
   await page.getByText('0 of 102 would be accepted').waitFor()
 }, /401|ERR_ABORTED/)
 
+reader('words of messages are broken if they are too long, so that no page scrolls sideways', async () => {
+  const long = (n) => 'X'.repeat(n)
+  const bag = (plate, remark) => `BSM\r\n.V/1LZRH\r\n.F/LX503/${day}/JFK\r\n.N/${plate}001\r\n.P/1${long(130)}/ANNA\r\n.L/XL9999\r\n.R/${remark}\r\nENDBSM\r\n`
+  for (const plate of ['0724700031', '0724700032']) {
+    assert.equal(await send(bag(plate, long(5000))), 200)
+    assert.equal(await send(`BPM\r\n.V/1LZRH\r\n.J/S/////${long(40)}\r\n.F/LX503/${day}/JFK\r\n.N/${plate}001\r\nENDBPM\r\n`), 200)
+  }
+  assert.equal(await send(bag('0724700033', '').replace(day, long(3000))), 400)
+  const page = await login('/console/bags/0724700031')
+  const fits = async (where) => {
+    for (const width of [360, 683, 1366]) {
+      await page.setViewportSize({ width, height: 800 })
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+      assert.ok(over <= 0, `${where} is ${over} px wider than ${width} px`)
+    }
+  }
+  for (const message of await page.locator('summary:has(.x)').all()) await message.click()
+  await fits('a bag')
+  await page.goto(service + flight.replace('500', '503'))
+  await fits('a flight')
+  await page.setViewportSize({ width: 718, height: 1047 }) // A4 with margins of 1 cm
+  await page.emulateMedia({ media: 'print' })
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'a flight is wider than paper')
+  await page.emulateMedia({ media: 'screen' })
+  for (const [q, found] of [['XL9999', '2 bags'], [`${long(60)} zrh`, 'Nothing found']]) {
+    await page.locator('#q').fill(q)
+    await page.locator('#q').press('Enter')
+    await page.getByText(found).waitFor()
+    await fits(`a search for ${q}`)
+  }
+  await page.goto(service + '/console/rejects')
+  await openReject(page, 'XXXX')
+  await fits('a reject')
+  await page.getByLabel('Reason').fill('https://' + long(400))
+  await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
+  await page.goto(service + '/console/rejects?state=dismissed')
+  await openReject(page, 'XXXX')
+  await page.getByText('https://').waitFor()
+  await fits('a dismissed reject')
+}, /ERR_ABORTED/)
+
 reader('edits of a reject are not left without a question', async () => {
   assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX501/${day}Y/JFK\r\n.N/0724700011001\r\n.P/1MUELLER/ANNA\r\n.L/XY9998\r\nENDBSM\r\n`), 400)
   const page = await login('/console/rejects'), asked = []
