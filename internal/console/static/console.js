@@ -188,7 +188,7 @@
   const live = () => {
     const show = $('#live'), body = d.body
     if (!show) return
-    let source, heard = Date.now(), since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0, asked = 0
+    let source, heard = Date.now(), since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0, telling, asked = 0
     let old = performance.getEntriesByType('navigation')[0]?.type === 'back_forward' // the page may be an old copy, and its time too
     const state = (name, words) => {
       show.dataset.live = name
@@ -204,6 +204,12 @@
     }
     const words = () => (source && source.readyState !== 2 ? 'Live' : 'Every 10 s')
     const alive = () => { heard = Date.now(); state('on', words()) }
+    // tell announces how many bags changed, at most every 10 s.
+    const tell = () => {
+      say(told === 1 ? '1 bag changed' : told + ' bags changed')
+      announced = Date.now()
+      told = telling = 0
+    }
     const ask = async () => {
       if (asking || !(all || wanted.size)) return
       asking = true
@@ -231,7 +237,7 @@
           alive()
           follow()
         }
-        if (told && Date.now() - announced > 10000) { say(told === 1 ? '1 bag changed' : told + ' bags changed'); announced = Date.now(); told = 0 }
+        if (told) telling ||= setTimeout(tell, announced + 10000 - Date.now())
       } catch {
         if (whole) all = true; else plates.forEach((p) => wanted.add(p))
         await new Promise((done) => setTimeout(done, wait))
