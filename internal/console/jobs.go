@@ -32,8 +32,12 @@ type jobPage struct {
 
 // Counts returns the results of the job, with the number of rejects of each.
 func (j jobDoc) Counts() []tally {
+	would := ""
+	if j.DryRun {
+		would = "would be "
+	}
 	return slices.DeleteFunc([]tally{
-		{"accepted", j.Accepted}, {"dismissed", j.Dismissed}, {"rejected again, and still open", j.Rejected},
+		{would + "accepted", j.Accepted}, {would + "dismissed", j.Dismissed}, {would + "rejected again, and still open", j.Rejected},
 		{"not allowed for this key", j.Unauthorised}, {"decided by others, or gone", j.Skipped},
 	}, func(t tally) bool { return t.Count == 0 })
 }

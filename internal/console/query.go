@@ -152,21 +152,25 @@ func (q *query) first(words []string) string {
 	return words[0]
 }
 
-// joinWords joins two words if people write them with a blank between: the flight BA 703, and a
-// plate in two groups.
+// joinWords joins two words if people write them with a blank or a hyphen between: the flight BA 703,
+// and a plate in two groups.
 func joinWords(words []string) (joined []string) {
+	join := func(first, second string) bool {
+		_, number, isFlight := flightOf(first + second)
+		plate := len(first) == 4 && bag.Plate(first+second).Valid()
+		return plate || isFlight && number == second && !isDigits(first)
+	}
 	for i := 0; i < len(words); i++ {
-		if i+1 < len(words) {
-			first, second := words[i], words[i+1]
-			_, number, isFlight := flightOf(first + second)
-			plate := len(first) == 4 && bag.Plate(first+second).Valid()
-			if plate || isFlight && number == second && !isDigits(first) {
-				joined = append(joined, first+" "+second)
-				i++
-				continue
-			}
+		first, second, hyphen := strings.Cut(words[i], "-")
+		switch {
+		case hyphen && join(first, second):
+			joined = append(joined, first+" "+second)
+		case i+1 < len(words) && join(words[i], words[i+1]):
+			joined = append(joined, words[i]+" "+words[i+1])
+			i++
+		default:
+			joined = append(joined, words[i])
 		}
-		joined = append(joined, words[i])
 	}
 	return joined
 }

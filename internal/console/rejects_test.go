@@ -237,6 +237,17 @@ func TestAnAddressPutsNoWordsIntoThePage(t *testing.T) {
 	}
 }
 
+// Rejects of one airport and minute are told apart by their names, and what a form did has the focus.
+func TestAScreenReaderTellsRejectsApartAndReadsWhatWasDone(t *testing.T) {
+	c := newConsole(withRejects(1))
+	must(t, get(c, "/console/rejects"), 200, "Select the reject of ZRH, 11:31:40Z, .F 22NOVX<")
+	for _, query := range []string{"?done=dismissed", "?done=nothing+selected", "?done=accepted", "?done=accepted&plate=0724000002", "/" + firstID + "?done=rejected"} {
+		if text := must(t, get(c, "/console/rejects"+query), 200); strings.Count(text, " autofocus") != 1 {
+			t.Errorf("%s: the focus is not in one place", query)
+		}
+	}
+}
+
 func TestAMessageThatTheKeyMayNotSendIsNotSaidToBeAccepted(t *testing.T) {
 	v := withRejects(1)
 	v.answers["POST /v1/messages/validate"] = object{"results": []object{{"verdict": "unauthorised", "diagnostics": []object{}}}}

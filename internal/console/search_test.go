@@ -33,6 +33,8 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"mueller 32nov":         {"PNR 32NOV", `"pnr":"32NOV"`},
 		strings.Repeat("x ", 9): {"name X or XXXXXXXX", `"last_name":"X"`},
 		"ba 703 mueller":        {"name MUELLER, flight BA703", `"flight":"703"`},
+		"ba-703 mueller":        {"name MUELLER, flight BA703", `"flight":"703"`},
+		"meier-mueller swr-14a": {"name MEIERMUELLER, flight SWR14A", `"airline":"SWR"`},
 		"mueller swr 14a":       {"name MUELLER, flight SWR14A", `"airline":"SWR"`},
 		"mueller/annamrs":       {"name MUELLER", `"last_name":"MUELLER"`},
 		"de la/berg lx14":       {"name DELA, flight LX14", `"last_name":"DELA"`},
@@ -179,6 +181,7 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 		"0724000009001": "/console/bags/0724000009",
 		"07240000094":   "/console/bags/0724000009", // with its check digit
 		"0724 000009":   "/console/bags/0724000009",
+		"0724-000009":   "/console/bags/0724000009",
 		"lx 14":         flightPage,
 		"mueller lx14":  "/console/bags/0724000002",
 		"lx14":          flightPage,
@@ -263,7 +266,7 @@ func TestASearchThatFindsNothingHelps(t *testing.T) {
 	must(t, post(c, "/console/search", url.Values{"q": {"!!"}}), 200, "Nothing of it is a plate")
 	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}, "days": {"7"}}), 200, "in the last 7 days", "Search yesterday to tomorrow")
 	v.answers["GET /v1/session"].(object)["airports"] = []string{"*"}
-	must(t, post(c, "/console/search", url.Values{"q": {"123456"}}), 200, "needs an airport as well")
+	must(t, post(c, "/console/search", url.Values{"q": {"123456"}}), 200, "Which airport?", "needs an airport as well, such as <b>123456 ZRH</b>.")
 }
 
 // A key without a customer is refused every day. A key that does not cover the bags of one day finds
