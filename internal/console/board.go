@@ -12,6 +12,7 @@ import (
 // boardPage is the data of the screen of the flights of an airport and day.
 type boardPage struct {
 	Airport   string
+	Unknown   string // what was asked for instead of an airport, or ""
 	Direction string // D or A
 	Date      time.Time
 	Today     bool
@@ -62,6 +63,10 @@ func (v *visit) board() (view, *problem) {
 	airport := strings.ToUpper(strings.TrimSpace(asked.Get("airport")))
 	date, err := time.Parse(time.DateOnly, asked.Get("date"))
 	direction := cmp.Or(asked.Get("direction"), "D")
+	if airport != "" && !v.airports.KnownAirport(airport) {
+		shown.Data = boardPage{Unknown: airport}
+		return shown, nil
+	}
 	if airport == "" || err != nil {
 		if airport = cmp.Or(airport, v.airport()); airport == "" {
 			shown.Data = boardPage{}

@@ -149,6 +149,13 @@ func TestAnEmptyBoardSaysWhy(t *testing.T) {
 	}
 }
 
+func TestAnAirportThatIsNotKnownIsNamedAndAskedForAgain(t *testing.T) {
+	c := newConsole(newV1(object{}))
+	for _, target := range []string{"/console/flights?airport=qqq", "/console/flights?airport=QQQ&direction=D&date=2026-11-22"} {
+		must(t, get(c, target), 200, "Which airport?", "<b>QQQ is no airport that bagtrail knows.</b> Three letters", `id="airport" name="airport" value=""`)
+	}
+}
+
 func TestABoardWithoutAnAddressIsThatOfTheLastAirportToday(t *testing.T) {
 	v := newV1(object{"GET /v1/flights": flightsOf(1)})
 	v.answers["GET /v1/session"].(object)["airports"] = []string{"ZRH", "JFK"}
