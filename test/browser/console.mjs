@@ -206,6 +206,17 @@ reader('the head of the bags is one line at every width', async () => {
   }
 }, /ERR_ABORTED/)
 
+reader('the head of the feeds is whole on a narrow screen, and a long seat takes one line', async () => {
+  assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX504/${day}/JFK\r\n.N/0724700041001\r\n.S/Y/${'X'.repeat(40)}/C\r\nENDBSM\r\n`), 200)
+  const page = await login(flight.replace('500', '504'))
+  await page.setViewportSize({ width: 1366, height: 800 })
+  assert.ok((await page.locator('#b-0724700041').boundingBox()).height < 40)
+  await page.goto(service + '/console/feeds')
+  await page.setViewportSize({ width: 360, height: 800 })
+  const cut = await page.locator('#rows thead th:visible').evaluateAll((all) => all.filter((th) => th.scrollWidth > th.clientWidth).map((th) => th.textContent))
+  assert.deepEqual(cut, [])
+}, /ERR_ABORTED/)
+
 reader('a name that turns the direction turns nothing else, and carets stand under it', async () => {
   const right = (text) => `BSM\r\n.V/1LZRH\r\n.F/LX501/${day}/JFK\r\n${text}.P/1\u202eRELLIM/ANNA\r\n.L/XZ9999\r\nENDBSM\r\n`
   for (const n of [1, 2]) assert.equal(await send(right(`.N/072470002${n}001\r\n`)), 200)
