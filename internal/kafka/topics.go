@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,8 @@ type Topic struct {
 	// a shorter time than Retention, overwrites their times, or may have a single copy of them although
 	// there are more brokers.
 	Log bool
-	// Fixed marks a topic whose number of partitions must never change.
+	// Fixed marks a topic whose number of partitions must never change, and is the same for all Fixed
+	// topics of a call: EnsureTopics refuses other numbers.
 	Fixed bool
 	// Compacted marks a topic that keeps the last record of each key for ever. EnsureTopics refuses it
 	// if it is not compacted.
@@ -69,6 +71,9 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 			return err
 		}
 	}
+	if err := c.compareFixed(ctx, topics); err != nil {
+		return err
+	}
 	for _, t := range topics {
 		if t.Log {
 			if err := c.warnOfFewPartitions(ctx, t); err != nil {
@@ -80,6 +85,31 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// compareFixed returns an error if the numbers of partitions of Fixed topics differ.
+func (c *Client) compareFixed(ctx context.Context, topics []Topic) error {
+	var few, many kafkago.Topic
+	for _, t := range topics {
+		if !t.Fixed {
+			continue
+		}
+		found, err := c.topic(ctx, t.Name)
+		if err != nil {
+			return err
+		}
+		if few.Name == "" || len(found.Partitions) < len(few.Partitions) {
+			few = found
+		}
+		if len(found.Partitions) > len(many.Partitions) {
+			many = found
+		}
+	}
+	if len(few.Partitions) < len(many.Partitions) {
+		return fmt.Errorf("topic %s has %d partitions and topic %s has %d, but both need the same number: add some with %s",
+			few.Name, len(few.Partitions), many.Name, len(many.Partitions), c.alter(few.Name, len(many.Partitions)))
 	}
 	return nil
 }
@@ -96,8 +126,7 @@ func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	if found >= t.Partitions {
 		return nil
 	}
-	advice := zap.String("add", fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --alter --topic %s --partitions %d",
-		strings.Join(c.conf.Brokers, ","), t.Name, t.Partitions))
+	advice := zap.String("add", c.alter(t.Name, t.Partitions))
 	if t.Fixed {
 		advice = zap.String("keep", "never change the number of partitions of this topic")
 	}
@@ -106,17 +135,32 @@ func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	return nil
 }
 
-// missing returns the topics that do not exist.
+// alter returns the command that adds partitions to a topic by hand.
+func (c *Client) alter(topic string, partitions int) string {
+	return fmt.Sprintf("kafka-topics.sh --bootstrap-server %s --alter --topic %s --partitions %d",
+		strings.Join(c.conf.Brokers, ","), topic, partitions)
+}
+
+// missing returns the topics that do not exist. If one that is Fixed exists, the others that are get
+// its number of partitions.
 func (c *Client) missing(ctx context.Context, topics []Topic) ([]Topic, error) {
 	var missing []Topic
+	fixed := 0
 	for _, t := range topics {
-		_, err := c.topic(ctx, t.Name)
+		found, err := c.topic(ctx, t.Name)
 		switch {
+		case err == nil && t.Fixed:
+			fixed = len(found.Partitions)
 		case err == nil:
 		case errors.Is(err, kafkago.UnknownTopicOrPartition):
 			missing = append(missing, t)
 		default:
 			return nil, err
+		}
+	}
+	for i := range missing {
+		if missing[i].Fixed {
+			missing[i].Partitions = cmp.Or(fixed, missing[i].Partitions)
 		}
 	}
 	return missing, nil

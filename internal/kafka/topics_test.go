@@ -1,0 +1,54 @@
+package kafka_test
+
+import (
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kfake"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
+)
+
+// marksAndChanges are two topics that need the same number of partitions.
+func marksAndChanges() []kafka.Topic {
+	return []kafka.Topic{
+		{Name: "marks", Partitions: 12, Log: true, Fixed: true},
+		{Name: "changes", Partitions: 12, Log: true, Fixed: true},
+	}
+}
+
+func TestFixedTopicsWithDifferentNumbersOfPartitionsAreRefused(t *testing.T) {
+	for _, numbers := range [][2]int32{{6, 12}, {12, 6}} {
+		c := kafkatest.Start(t, kfake.SeedTopics(numbers[0], "marks"), kfake.SeedTopics(numbers[1], "changes"))
+		core, logs := observer.New(zap.WarnLevel)
+		client := kafkatest.Open(t, c, kafka.Config{Logger: zap.New(core)})
+		few, many := "marks", "changes"
+		if numbers[0] > numbers[1] {
+			few, many = many, few
+		}
+		want := "topic " + few + " has 6 partitions and topic " + many + " has 12, but both need the same number: add some with " +
+			"kafka-topics.sh --bootstrap-server " + c.ListenAddrs()[0] + " --alter --topic " + few + " --partitions 12"
+		if err := client.EnsureTopics(t.Context(), marksAndChanges()...); err == nil || err.Error() != want {
+			t.Errorf("%v: error %v, want %s", numbers, err, want)
+		}
+		if logs.Len() != 0 {
+			t.Errorf("%v: warnings %v beside the error", numbers, logs.All())
+		}
+	}
+}
+
+func TestAMissingFixedTopicGetsTheNumberOfPartitionsOfTheOther(t *testing.T) {
+	for _, there := range []string{"marks", "changes"} {
+		client := kafkatest.Open(t, kafkatest.Start(t, kfake.SeedTopics(6, there)), kafka.Config{})
+		if err := client.EnsureTopics(t.Context(), marksAndChanges()...); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"marks", "changes"} {
+			if found, err := client.Partitions(t.Context(), name); err != nil || len(found) != 6 {
+				t.Errorf("only %s was there: %s has partitions %v, %v", there, name, found, err)
+			}
+		}
+	}
+}
