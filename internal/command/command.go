@@ -150,10 +150,10 @@ func usage(template string) string {
 // load returns the configuration of a command. checks are added to the check of the Redis URL.
 func (p *process) load(cmd *cobra.Command, checks ...config.Check) (*config.Effective, error) {
 	eff, err := config.Load(cmd.Flags(), p.env, append([]config.Check{redisURL}, checks...)...)
-	if err != nil {
+	if _, wrong := errors.AsType[*config.Fault](err); wrong {
 		return nil, &exit{Usage, err}
 	}
-	return eff, nil
+	return eff, err // an error of filesOf has an exit code
 }
 
 // redisURL checks the Redis URL. Package config cannot do that, since it does not know the form of the

@@ -3,8 +3,6 @@ package command
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -34,11 +32,6 @@ import (
 func (s *service) listen(ctx context.Context) (err error) {
 	if !s.opens(httpDoor) {
 		return nil
-	}
-	if h := s.conf.HTTP; h.TLS() {
-		if _, err := tls.LoadX509KeyPair(h.TLSCert, h.TLSKey); err != nil {
-			return fileError(fmt.Errorf("BAGTRAIL_HTTP_TLS_CERT, BAGTRAIL_HTTP_TLS_KEY: %w", err))
-		}
 	}
 	if s.listener, err = listenOn(ctx, config.Names("http-addr"), s.conf.HTTP.Addr); err != nil {
 		return err

@@ -2,14 +2,18 @@ package command
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"bagtrail/enricher"
 	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/config"
 	"bagtrail/internal/flightref"
@@ -19,14 +23,38 @@ import (
 // airports are those that are compiled in, and those in the operator's file.
 func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
 	extra, err := readFile("airports-file", c.Files.Airports, airport.ReadExtra)
-	if err != nil {
-		return nil, nil, err
-	}
-	pairs, err := readFile("airlines-file", c.Files.Airlines, airline.ReadPairs)
-	if err != nil {
+	pairs, err2 := readFile("airlines-file", c.Files.Airlines, airline.ReadPairs)
+	if err := errors.Join(err, err2); err != nil {
 		return nil, nil, err
 	}
 	return airport.New(extra), pairs, nil
+}
+
+// filesOf returns a check that reads the files which a service with these doors needs. Each of its
+// errors has an exit code. The service reads the files again when it starts.
+func filesOf(doors []string) config.Check {
+	return func(c *config.Config) error {
+		_, pairs, err := readLibraries(c)
+		_, err2 := readFile(flightsSetting, c.Files.Flights, func(text []byte) ([]*flightref.Reference, error) {
+			return flightref.Parse(text, airline.New(pairs...))
+		})
+		if !slices.Contains(doors, httpDoor) {
+			return errors.Join(err, err2)
+		}
+		_, err3 := readFile(keysSetting, c.Files.Keys, apikey.Parse)
+		return errors.Join(err, err2, err3, certificate(c.HTTP))
+	}
+}
+
+// certificate returns an error if the certificate and the key for TLS do not fit together.
+func certificate(h config.HTTP) error {
+	if h.TLSCert == "" || h.TLSKey == "" {
+		return nil
+	}
+	if _, err := tls.LoadX509KeyPair(h.TLSCert, h.TLSKey); err != nil {
+		return fileError(fmt.Errorf("BAGTRAIL_HTTP_TLS_CERT, BAGTRAIL_HTTP_TLS_KEY: %w", err))
+	}
+	return nil
 }
 
 // readFile reads the file that a setting names; if there is no name, it returns the zero value.

@@ -38,7 +38,7 @@ func (p *process) service(use, short string, doors []string, checks ...config.Ch
 			if p.demo {
 				checks, doors = append(checks, config.InProcessOnly), append(doors, demoDoor)
 			}
-			eff, err := p.load(cmd, checks...)
+			eff, err := p.load(cmd, append(checks, filesOf(doors))...)
 			if err != nil {
 				return err
 			}

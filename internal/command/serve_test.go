@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -226,17 +227,41 @@ func lastRecord(t *testing.T, log string) (record struct {
 }
 
 func TestWhatCannotBeUsedEndsWith3AndARecordOfTheLog(t *testing.T) {
-	for _, setting := range []struct{ env, says string }{
-		{"BAGTRAIL_DATA_DIR=/dev/null/x", "/dev/null"},
-		{"BAGTRAIL_KEYS_FILE=/no/such/file", "BAGTRAIL_KEYS_FILE / --keys-file: watch file: "},
-		{"BAGTRAIL_FLIGHTS_FILE=/no/such/file", "BAGTRAIL_FLIGHTS_FILE / --flights-file: "},
-		{"BAGTRAIL_AIRPORTS_FILE=/no/such/file", "BAGTRAIL_AIRPORTS_FILE / --airports-file: "},
-	} {
-		s := start(t, []string{"serve"}, setting.env)
-		code := s.wait()
-		if got := lastRecord(t, s.stderr.String()); code != command.Failed || got.Level != "error" || got.Code != 3 || !strings.Contains(got.Error, setting.says) {
-			t.Errorf("%s: exit code %d, %+v", setting.env, code, got)
+	s := start(t, []string{"serve"}, "BAGTRAIL_DATA_DIR=/dev/null/x")
+	code := s.wait()
+	if got := lastRecord(t, s.stderr.String()); code != command.Failed || got.Level != "error" || got.Code != 3 || !strings.Contains(got.Error, "/dev/null") {
+		t.Errorf("exit code %d, %+v", code, got)
+	}
+}
+
+func TestFaultsOfFilesAreToldTogetherBeforeAnythingStarts(t *testing.T) {
+	nonsense := write(t, t.TempDir(), "nonsense.yaml", "nonsense: true\n")
+	variables := []string{"BAGTRAIL_AIRPORTS_FILE", "BAGTRAIL_AIRLINES_FILE", "BAGTRAIL_FLIGHTS_FILE", "BAGTRAIL_KEYS_FILE", "BAGTRAIL_HTTP_TLS_CERT"}
+	named := regexp.MustCompile(`(?m)^bagtrail: BAGTRAIL_\w+`)
+	for file, want := range map[string]int{nonsense: command.Usage, "/no/such/file": command.Failed} {
+		env := []string{"BAGTRAIL_HTTP_TLS_KEY=" + file}
+		for _, variable := range variables {
+			env = append(env, variable+"="+file)
 		}
+		s := start(t, []string{"serve"}, env...)
+		code, said := s.wait(), s.stderr.String()
+		if got := named.FindAllString(said, -1); code != want || strings.Join(got, "\n") != "bagtrail: "+strings.Join(variables, "\nbagtrail: ") || strings.Contains(said, "{") {
+			t.Errorf("exit code %d, %s", code, said)
+		}
+	}
+}
+
+func TestFaultsOfFilesAndOfSettingsAreToldTogether(t *testing.T) {
+	got := run(t, "", []string{"BAGTRAIL_KEYS_FILE=/no/such/file", "BAGTRAIL_OPS_ADDR=x"}, "serve")
+	if got.code != command.Usage || !strings.Contains(got.stderr, "BAGTRAIL_KEYS_FILE") || !strings.Contains(got.stderr, "BAGTRAIL_OPS_ADDR") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestIngestNeedsNoFilesOfTheHTTPDoor(t *testing.T) {
+	env := []string{"BAGTRAIL_KEYS_FILE=/no/such/file", "BAGTRAIL_FLIGHTS_FILE=/no/such/file", "BAGTRAIL_REDIS_URL=redis://a", "BAGTRAIL_KAFKA_BROKERS=a:1"}
+	if got := run(t, "", env, "ingest"); got.code != command.Failed || strings.Contains(got.stderr, "KEYS") || !strings.Contains(got.stderr, "FLIGHTS") {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -264,7 +289,7 @@ func TestAnAddressInUseNamesItsSetting(t *testing.T) {
 }
 
 func TestTheErrorThatEndsAServiceHasTheFormatOfItsLog(t *testing.T) {
-	s := start(t, []string{"serve"}, "BAGTRAIL_LOG_FORMAT=console", "BAGTRAIL_KEYS_FILE=/no/such/file")
+	s := start(t, []string{"serve"}, "BAGTRAIL_LOG_FORMAT=console", "BAGTRAIL_DATA_DIR=/dev/null/x")
 	code := s.wait()
 	all := strings.Split(strings.TrimSuffix(s.stderr.String(), "\n"), "\n")
 	if last := strings.Split(all[len(all)-1], "\t"); code != command.Failed || len(last) < 4 || last[1] != "ERROR" || !strings.Contains(last[len(last)-1], `"exit_code": 3`) {
