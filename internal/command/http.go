@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -51,7 +49,7 @@ func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) runner {
 		lingering, stop := linger(ctx, s.conf.HTTP.Linger)
 		defer stop()
 		return web.Server{
-			Handler: closing(ctx, s.guarded(site)), Certificate: s.conf.HTTP.TLSCert, PrivateKey: s.conf.HTTP.TLSKey,
+			Handler: closing(ctx, site), Certificate: s.conf.HTTP.TLSCert, PrivateKey: s.conf.HTTP.TLSKey,
 			Log: s.log, Drain: s.conf.HTTP.Drain, OnStop: site.Stop,
 		}.Run(lingering, s.listener)
 	}
@@ -63,29 +61,6 @@ func linger(ctx context.Context, while time.Duration) (context.Context, context.
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(while, cancel) })
 	return longer, func() { stop(); cancel() }
-}
-
-// guarded refuses requests for a public name while the development key, which everybody knows, is
-// valid. Otherwise a web page that the developer visits could let its own name resolve to this
-// machine, and read everything as a page of the same origin.
-func (s *service) guarded(handler http.Handler) http.Handler {
-	if s.keysFile() != "" {
-		return handler
-	}
-	return ownNamesOnly(handler)
-}
-
-// ownNamesOnly refuses requests whose Host is a public name with status 421.
-func ownNamesOnly(handler http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := (&url.URL{Host: r.Host}).Hostname()
-		name := strings.TrimSuffix(host, ".")
-		if strings.Contains(name, ".") && net.ParseIP(host) == nil && !strings.HasSuffix(name, ".localhost") {
-			http.Error(w, "With the development key the service is asked as localhost, or by an address", http.StatusMisdirectedRequest)
-			return
-		}
-		handler.ServeHTTP(w, r)
-	})
 }
 
 // closing closes a connection after an answer that is written after ctx has ended.
@@ -192,6 +167,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	site = web.New(web.Settings{
 		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
 		AnswerBytes: s.conf.HTTP.AnswerBytes, Streams: s.conf.HTTP.Streams, Origins: s.conf.HTTP.Origins, Sessions: s.sessions(),
+		OwnNames: s.keysFile() == "",
 	}, operations, pages)
 	telemetry.NewStreams(s.registry, site.OpenStreams)
 	return site

@@ -45,6 +45,11 @@ type Settings struct {
 	// answers are made. 0: not bounded.
 	AnswerBytes int64
 
+	// OwnNames refuses requests for a public name. It is for a key that everybody knows: otherwise a web
+	// page that the developer visits could let its own name resolve to this machine, and read everything
+	// as a page of the same origin.
+	OwnNames bool
+
 	// Streams is how many streams a key may have open; 0: no limit.
 	Streams int
 }
@@ -95,6 +100,9 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
 	_ = s.engine.SetTrustedProxies(nil) // no proxies are given, so none can be wrong
+	if settings.OwnNames {
+		s.engine.Use(s.refusePublicName)
+	}
 	for _, op := range operations {
 		here := &route{Operation: op}
 		s.operations = append(s.operations, here)
