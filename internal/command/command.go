@@ -7,6 +7,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -138,7 +139,28 @@ Exit codes: 0 done; 1 done, and something was rejected (health: not ready); 2 wr
 		p.health(),
 		p.version(),
 	)
+	refuseNames(root)
 	return root
+}
+
+// refuseNames adds the commands help and completion, which refuse unknown names.
+func refuseNames(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				return cmp.Or(err, subcommandOnly(found, rest))
+			}
+		case "completion":
+			cmd.Args = subcommandOnly
+			cmd.RunE = func(*cobra.Command, []string) error {
+				return errors.New("no subcommand is given: bash, fish, powershell or zsh")
+			}
+		}
+	}
 }
 
 // usage leaves the settings out of the help of subcommands: they are many, and the same everywhere.

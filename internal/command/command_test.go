@@ -48,6 +48,12 @@ func TestWrongUsageEndsWith2AndSaysSoOnStderr(t *testing.T) {
 		{[]string{"validate", "--nope"}, nil, "bagtrail: unknown flag: --nope\nSee bagtrail validate --help.\n"},
 		{[]string{"validate", "--received", "yesterday"}, nil, "bagtrail: --received: \"yesterday\" is no time such as 2026-11-21T13:10:00Z\n"},
 		{[]string{"keys"}, nil, "bagtrail: no subcommand is given: create, list or revoke\nSee bagtrail keys --help.\n"},
+		{[]string{"help", "nope"}, nil, "bagtrail: unknown command \"nope\" for \"bagtrail\"\nSee bagtrail help --help.\n"},
+		{[]string{"help", "keys", "lst"}, nil, "bagtrail: unknown command \"lst\" for \"bagtrail keys\"; did you mean list?\n"},
+		{[]string{"completion"}, nil, "bagtrail: no subcommand is given: bash, fish, powershell or zsh\nSee bagtrail completion --help.\n"},
+		{[]string{"completion", "tcsh"}, nil, "bagtrail: unknown command \"tcsh\" for \"bagtrail completion\""},
+		{[]string{"rejects", "list", "--most=0"}, nil, "bagtrail: --most is less than 1\n"},
+		{[]string{"rejects", "list", "--most=-1"}, nil, "bagtrail: --most is less than 1\n"},
 		{[]string{"keys", "list"}, nil, "bagtrail: BAGTRAIL_KEYS_FILE is missing: which file holds the keys?\n"},
 		{[]string{"config", "--ops-addr=x", "--http-addr=y"}, []string{"BAGTRAIL_OPS_ADR=y"}, "bagtrail: BAGTRAIL_OPS_ADR is no variable of bagtrail; did you mean BAGTRAIL_OPS_ADDR?\n" +
 			"bagtrail: BAGTRAIL_HTTP_ADDR \"y\" is not host:port (flag --http-addr)\n" +
@@ -85,7 +91,7 @@ func TestWhatIsMistypedGetsASuggestion(t *testing.T) {
 }
 
 func TestHelpIsAResult(t *testing.T) {
-	for _, args := range [][]string{{"help"}, {"--help"}, {"validate", "-h"}} {
+	for _, args := range [][]string{{"help"}, {"--help"}, {"validate", "-h"}, {"help", "keys", "list"}, {"help", "help"}, {"completion", "--help"}} {
 		got := run(t, "", nil, args...)
 		if got.code != command.Done || !strings.Contains(got.stdout, "Usage:") || got.stderr != "" {
 			t.Errorf("%q: %+v", args, got)

@@ -118,6 +118,9 @@ func (d *rejectDesk) list() *cobra.Command {
 		Short: "List rejected messages, the newest first",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if most < 1 {
+				return &exit{Usage, errors.New("--most is less than 1")}
+			}
 			query := url.Values{}
 			for name, value := range filtersOf(cmd) {
 				query.Set(name, value)

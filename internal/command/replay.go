@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,8 +94,30 @@ posted with an API key is accepted only if that key may post it now.`,
 	return cmd
 }
 
+// checkOffsets returns an error if an offset of start is behind the end of its partition of the raw
+// topic: nothing of that partition would be filed.
+func (s *service) checkOffsets(ctx context.Context, start kafka.Start) error {
+	if start.Offsets == nil {
+		return nil
+	}
+	topic := s.conf.Kafka.Topic
+	ends, err := s.client.Ends(ctx, topic)
+	if err != nil {
+		return failed(err)
+	}
+	for _, p := range slices.Sorted(maps.Keys(ends)) {
+		if offset := start.Offsets[p]; offset > ends[p] {
+			return &exit{Usage, fmt.Errorf("--from: %d is behind the end of %s/%d, which is %d", offset, topic, p, ends[p])}
+		}
+	}
+	return nil
+}
+
 // replayTopic files the messages of the raw topic again.
 func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start) error {
+	if err := s.checkOffsets(ctx, start); err != nil {
+		return err
+	}
 	holding, release := context.WithCancel(ctx)
 	defer release()
 	if err := s.store.HoldSweeps(holding); err != nil {
