@@ -97,7 +97,7 @@ func (s *service) openFeed() *changefeed.Feed {
 	}
 	c := s.conf.Kafka
 	tail := changes.NewTail(s.client, c.ChangesTopic, s.log)
-	s.background.start("tail of changes", tail.Run)
+	s.readers.start("tail of changes", tail.Run)
 	return &changefeed.Feed{
 		Changes: s.changeReader(),
 		Tail:    tail, Trails: s.trails, Patient: s.trails.Over(s.store.PatientReader()),

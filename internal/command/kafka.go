@@ -23,7 +23,7 @@ import (
 // openKafka opens the connection to Kafka, and starts the in-process broker if the settings name no
 // other. It opens the log and the rejects too, which are topics. Without Kafka, positions are
 // counted in Redis, and rejects are kept in Redis alone.
-func (s *service) openKafka(context.Context) (err error) {
+func (s *service) openKafka(ctx context.Context) (err error) {
 	conf := s.conf.Kafka
 	if conf.Off {
 		s.log.Warn("Kafka is off: messages come by HTTP only, and Redis is the only copy of them")
@@ -61,6 +61,8 @@ func (s *service) openKafka(context.Context) (err error) {
 		return &exit{Usage, err}
 	}
 	s.cleanup.add("Kafka", func() error { s.client.Close(); return nil })
+	s.readers = newGroup(context.WithoutCancel(ctx), s.log, s.fail)
+	s.cleanup.add("readers of topics", s.readers.stop)
 	s.kafka = kafkadoor.New(s.client, door)
 	s.record = s.kafka
 	s.keepRejects(s.kafka)

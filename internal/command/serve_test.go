@@ -176,6 +176,18 @@ func TestChangesCanBeAskedForOnceServeIsReady(t *testing.T) {
 }
 
 // A service that shares a Redis is no trial, and its reports are meant to reach somebody.
+// The readers of topics end before the in-process broker.
+func TestACleanStopWarnsOfNothing(t *testing.T) {
+	s := start(t, []string{"serve"}, "BAGTRAIL_LOG_LEVEL=warn")
+	for range 3 {
+		s.untilReady()
+		if code := s.down(); code != command.Done || strings.Contains(s.stderr.String(), "cannot be read") {
+			t.Fatalf("exit code %d, %s", code, s.stderr)
+		}
+		s.up([]string{"serve"})
+	}
+}
+
 func TestASimulatedDelayedBagSystemIsAWarningBesideASharedRedis(t *testing.T) {
 	const warning = `"level":"warn","time":"`
 	said := func(env ...string) bool {

@@ -50,6 +50,7 @@ type service struct {
 
 	cleanup    cleanup
 	background *group // what the doors need while they are open
+	readers    *group // of topics that the doors need; they end before the in-process broker
 
 	registry *prometheus.Registry
 	messages *prometheus.CounterVec

@@ -51,7 +51,7 @@ func (s *service) openWebhooks(feed *changefeed.Feed) *webhooks.Service {
 		Logger:  s.log, Now: s.clock, Random: mathrand.Float64,
 		NewID: func() string { return "wh_" + strings.ToLower(rand.Text()) }, // nobody can guess it
 	})
-	s.background.start("topic of webhooks", s.webhooks.Read)
+	s.readers.start("topic of webhooks", s.webhooks.Read)
 	s.ready.Add("webhooks", false, // queries and messages do not need them
 		func(context.Context) error { return s.webhooks.Member() })
 	return s.webhooks
