@@ -277,6 +277,17 @@ func TestADamagedNoteIsNamed(t *testing.T) {
 	}
 }
 
+func TestALossOfTheWholeLogCanBeAccepted(t *testing.T) {
+	dir := keptLog(t)
+	if err := os.RemoveAll(filepath.Join(dir, "log")); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, dir, "bim.raw/0")
+	if have, said := accept(t, dir); len(have) != 0 || !strings.Contains(said, "bim.raw/0") {
+		t.Errorf("has %v, says %s", have, said)
+	}
+}
+
 // A file that cannot be read, such as one of another user, is not a loss that could be accepted.
 func TestANoteThatCannotBeReadIsNoLoss(t *testing.T) {
 	dir := keptLog(t)

@@ -19,6 +19,9 @@ const asideSuffix = ".damaged"
 // salvage replaces damaged files by files with everything that is readable, so that a broker can
 // start. It sets the damaged files aside.
 func (f *files) salvage(n note) error {
+	if err := os.MkdirAll(f.dir, 0o700); err != nil { // it may be lost whole
+		return fmt.Errorf("salvage: %w", err)
+	}
 	for _, name := range f.unreadable {
 		if err := setAside(filepath.Join(f.dir, name)); err != nil {
 			return err
