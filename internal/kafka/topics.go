@@ -130,9 +130,17 @@ func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	if t.Fixed {
 		advice = zap.String("keep", "never change the number of partitions of this topic")
 	}
-	c.conf.Logger.Warn("a topic has fewer partitions than bagtrail creates: consumers beyond that number are idle",
-		zap.String("topic", t.Name), zap.Int("partitions", found), zap.Int("wanted", t.Partitions), advice)
+	c.warnOnce(t, "a topic has fewer partitions than bagtrail creates: consumers beyond that number are idle",
+		zap.Int("partitions", found), zap.Int("wanted", t.Partitions), advice)
 	return nil
+}
+
+// warnOnce logs a warning about a topic, unless the client has logged it before: a start that waits
+// calls EnsureTopics again and again.
+func (c *Client) warnOnce(t Topic, text string, fields ...zap.Field) {
+	if _, again := c.warned.LoadOrStore([2]string{t.Name, text}, nil); !again {
+		c.conf.Logger.Warn(text, append(fields, zap.String("topic", t.Name))...)
+	}
 }
 
 // alter returns the command that adds partitions to a topic by hand.
@@ -260,8 +268,8 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 			case e.ConfigName == "retention.ms":
 				c.warnOfShortRetention(t, e.ConfigValue)
 			case e.ConfigName == "message.timestamp.type" && t.Log && e.ConfigValue != createTime:
-				c.conf.Logger.Warn("a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
-					zap.String("topic", t.Name), zap.String("message.timestamp.type", e.ConfigValue))
+				c.warnOnce(t, "a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
+					zap.String("message.timestamp.type", e.ConfigValue))
 			case e.ConfigName == "min.insync.replicas":
 				if err := c.warnOfSingleCopies(ctx, t, e.ConfigValue); err != nil {
 					return err
@@ -283,8 +291,8 @@ func (c *Client) warnOfShortRetention(t Topic, kept string) {
 	if ms, err := strconv.ParseInt(kept, 10, 64); err != nil || ms < 0 || t.Compacted || ms >= t.Retention.Milliseconds() {
 		return
 	}
-	c.conf.Logger.Warn("a topic keeps its records for a shorter time than bagtrail needs: what is older cannot be built again",
-		zap.String("topic", t.Name), zap.String("retention.ms", kept), zap.Int64("wanted", t.Retention.Milliseconds()))
+	c.warnOnce(t, "a topic keeps its records for a shorter time than bagtrail needs: what is older cannot be built again",
+		zap.String("retention.ms", kept), zap.Int64("wanted", t.Retention.Milliseconds()))
 }
 
 // warnOfSingleCopies logs a warning if there are several brokers, and a record of a topic may be
@@ -300,8 +308,8 @@ func (c *Client) warnOfSingleCopies(ctx context.Context, t Topic, insync string)
 		}
 		replicas := len(found.Partitions[0].Replicas)
 		if len(meta.Brokers) > 1 && (replicas < 2 || insync == "1") {
-			c.conf.Logger.Warn("a record of a topic may be acknowledged while a single broker has it: if that broker is lost, so is the record",
-				zap.String("topic", t.Name), zap.Int("replication.factor", replicas), zap.String("min.insync.replicas", insync))
+			c.warnOnce(t, "a record of a topic may be acknowledged while a single broker has it: if that broker is lost, so is the record",
+				zap.Int("replication.factor", replicas), zap.String("min.insync.replicas", insync))
 		}
 	}
 	return nil
