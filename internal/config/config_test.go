@@ -284,6 +284,7 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		{args: []string{"--ops-addr=127.0.0.1:8080"}, variables: []string{"BAGTRAIL_OPS_ADDR"}},
 		{args: []string{"--embedded-kafka-addr=127.0.0.1:8080"}, variables: []string{"BAGTRAIL_EMBEDDED_KAFKA_ADDR"}},
 		{args: []string{"--embedded-kafka-addr=127.0.0.1:8080", "--kafka-brokers=off"}},
+		{args: []string{"--embedded-kafka-addr=foo"}, variables: []string{"BAGTRAIL_EMBEDDED_KAFKA_ADDR"}},
 		{args: []string{"--http-addr=127.0.0.1:0", "--ops-addr=127.0.0.1:0"}},
 		{args: []string{"--http-addr=0.0.0.0:1", "--keys-file=k"}, checks: []config.Check{config.KeysOrLoopback}},
 		{args: []string{"--http-addr=0.0.0.0:1"}},
