@@ -264,12 +264,12 @@ reader('rejects can be filtered on a narrow screen', async () => {
 }, /ERR_ABORTED/)
 
 reader('a reject is mended, and its bag appears', async () => {
-  const faulty = `BSM\r\n.V/1LZRH\r\n.F/LX501/${day}X/JFK\r\n.N/0724700001001\r\n.P/1MÜLLER/ANNA\r\n.L/XY9999\r\nENDBSM\r\n`
+  const faulty = `BSM\r\n.V/1LZRH\r\n.F/LX501/${day}26/JFK\r\n.N/0724700001001\r\n.P/1MÜLLER/ANNA\r\n.L/XY9999\r\nENDBSM\r\n`
   assert.equal(await send(faulty), 400)
   assert.equal(await send(faulty.replace('BSM', 'BUM').replace('ENDBSM', 'ENDBUM')), 400)
   const page = await login('/console/rejects')
   await screen(page, 'rejects')
-  await openReject(page, `${day}X`)
+  await openReject(page, `${day}26`)
   await screen(page, 'a reject')
   // The carets stand under the fault, to the pixel.
   const [caret, fault] = await page.evaluate(() => {
@@ -287,9 +287,9 @@ reader('a reject is mended, and its bag appears', async () => {
   await page.locator('#say').getByText('1 fault left').waitFor()
   await page.keyboard.press('Escape')
   await page.keyboard.press('e')
-  assert.equal(await page.evaluate(() => String(getSelection())), `${day}X`)
+  assert.equal(await page.evaluate(() => String(getSelection())), `${day}26`)
   // A session that ends on the way does not take the edits along.
-  const mended = faulty.replace(`${day}X`, day).replaceAll('\r', ''), cookies = await context.cookies()
+  const mended = faulty.replace(`${day}26`, day).replaceAll('\r', ''), cookies = await context.cookies()
   await context.clearCookies()
   await page.locator('#text').fill(mended)
   await page.getByText('Your session has ended').waitFor()
