@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/smallmap"
 )
 
 // Traced is a bag with its links to bags of other plates. A Reader returns the bag whole; for the
@@ -58,6 +59,9 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 		return nil, err
 	}
 	if err := s.loadRushPNRs(ctx, bags); err != nil {
+		return nil, err
+	}
+	if err := s.loadOriginals(ctx, bags); err != nil {
 		return nil, err
 	}
 	traced := make([]Traced, len(bags))
@@ -140,6 +144,25 @@ func (s *session) loadRushPNRs(ctx context.Context, bags []*bag.Bag) error {
 	slices.Sort(pnrs)
 	_, err := s.ask(ctx, Wanted{RushPNRs: slices.Compact(pnrs)})
 	return err
+}
+
+// loadOriginals loads the originals of rush bags, and the bags of passengers with rush bags, for all
+// bags together.
+func (s *session) loadOriginals(ctx context.Context, bags []*bag.Bag) error {
+	var named []bag.Plate
+	var pnrs []string
+	for _, b := range bags {
+		named = append(named, b.Originals...)
+		for _, pnr := range b.PNRs {
+			if b.Rush && len(b.Originals) == 0 || len(s.rushPNRs.Value(pnr)) > 0 {
+				pnrs = append(pnrs, pnr)
+			}
+		}
+	}
+	if err := s.load(ctx, named, Wanted{}); err != nil {
+		return err
+	}
+	return s.loadPNRs(ctx, smallmap.Distinct(pnrs))
 }
 
 // reflightable reports whether the answers to loadChains and loadRushPNRs allow a rush bag of b.

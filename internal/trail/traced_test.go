@@ -65,13 +65,28 @@ func TestManyPlatesAreTracedInFewRoundTrips(t *testing.T) {
 		plates = append(plates, plate)
 		w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX100/12MAR/JFK", ".N/"+string(plate)+"001", ".P/SMITH/JOHN", fmt.Sprintf(".L/ABC%03d", i), "ENDBSM")
 	}
+	// A rush bag names the plate of each of the first fifty, and none of the next fifty.
+	for i, plate := range plates {
+		original := ".M/" + string(plate)
+		if i >= 50 {
+			original = ".R/NONE"
+		}
+		rush := bag.Plate("2" + plate[1:])
+		plates = append(plates, rush)
+		w.send("13T06:00", "BSM", ".V/1LZRH", ".F/LX102/13MAR/JFK", ".N/"+string(rush)+"001", ".E/RUSH", ".P/SMITH/JOHN", fmt.Sprintf(".L/ABC%03d", i), original, "ENDBSM")
+	}
 	index := &counting{Index: w.index}
 	reader := trail.New(index, w.enricher, w.settings)
 	traced, err := reader.TracePlates(t.Context(), plates)
 	if err != nil || len(traced) != len(plates) {
 		t.Fatalf("%d bags, %v", len(traced), err)
 	}
-	if index.reads > 5 {
+	for _, b := range traced {
+		if !b.Bag.Rush && b.LeftBy == nil || len(b.Chain) != 2 {
+			t.Errorf("%s: left by %v, chain %v", b.Bag.Plate, b.LeftBy, b.Chain)
+		}
+	}
+	if index.reads > 8 {
 		t.Errorf("%d round trips", index.reads)
 	}
 	if bags, err := reader.Folded(t.Context(), plates); err != nil || len(bags) != len(plates) {
