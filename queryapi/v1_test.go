@@ -634,6 +634,28 @@ func TestAFlightShowsEachBagOfAPlateThoughTheirNamesAreEqual(t *testing.T) {
 	}
 }
 
+// A key that does not see all of a plate's messages sees the data of its second bag too.
+func TestALimitedKeySeesTheSecondBagOfAPlateOnAFlight(t *testing.T) {
+	o := newOffice(testKeys["lx"])
+	for _, text := range []string{
+		"BSM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.N/0724100001001\n.P/1MEIER\n.L/ZZZ111\nENDBSM\n",
+		"BSM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.N/0724100001001\n.P/1HUBER\n.L/BBB111\nENDBSM\n",
+		"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.P/1HUBER\n.L/CCC111\nENDBSM\n",
+		"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.P/1MEIER\n.L/DDD111\nENDBSM\n",
+	} {
+		o.takeText(t, text)
+	}
+	listed := bagsIn(o.get("/v1/flights/ZRH/D/LX/303/2026-03-14"))
+	if len(listed) != 2 {
+		t.Fatalf("%v", listed)
+	}
+	for _, b := range listed {
+		if b["last_event"] == nil || b["changed"] == nil {
+			t.Errorf("%v", b)
+		}
+	}
+}
+
 // A bag that its rush bag made Delayed on a later leg is not Delayed on this one.
 func TestAFlightHasTheTimeOfChangeOfTheBagWhicheverLegItsRushBagMadeDelayed(t *testing.T) {
 	o := newOffice(testKeys["demo"])

@@ -40,9 +40,10 @@ func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Li
 }
 
 // narrow returns a listed bag with the fields that the viewer sees. If the bag is out of scope, or
-// its PNR or a name has changed since the list was read, the names, the PNR and the seat are empty.
+// its place, its PNR or a name has changed since the list was read, the names, the PNR and the seat
+// are empty.
 func (s *session) narrow(l *Listed, viewer *bag.Viewer) Listed {
-	seen := Listed{Bag: &bag.Bag{Plate: l.Bag.Plate, Rush: l.Bag.Rush}, Leg: l.Leg, Changed: l.Changed}
+	seen := Listed{Bag: &bag.Bag{Plate: l.Bag.Plate, Nth: l.Bag.Nth, Rush: l.Bag.Rush}, Leg: l.Leg, Changed: l.Changed}
 	seen.Leg.Seat = ""
 	for _, b := range s.bags.Value(l.Bag.Plate) {
 		if !l.IsOf(b) {

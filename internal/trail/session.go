@@ -225,11 +225,11 @@ func (r *Reader) remember(plate bag.Plate, state *plateState) {
 }
 
 // weightOf returns the weight of messages in a cache: 1 for each message, and 1 for each whole KiB
-// of its text.
+// of its text as sent and of its canonical text.
 func weightOf(messages []*bag.Message) int {
 	weight := len(messages)
 	for _, m := range messages {
-		weight += len(m.Raw) / 1024
+		weight += (len(m.Raw) + len(m.Text)) / 1024
 	}
 	return weight
 }
