@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
 )
 
 // Guard decides to which addresses webhooks may be posted. The zero Guard allows https to public
@@ -35,8 +34,6 @@ func (g Guard) CheckURL(text string) error {
 	switch {
 	case err != nil || u.Host == "" || u.Hostname() == "":
 		return errors.New("not an absolute URL")
-	case strings.ContainsFunc(text, unicode.IsSpace):
-		return errors.New("the URL holds a blank")
 	case !isPort(u.Port()):
 		return errors.New("the port is not from 1 to 65535")
 	case u.Scheme != "https" && (u.Scheme != "http" || len(g.Allowed) == 0):

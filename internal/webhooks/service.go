@@ -3,8 +3,11 @@ package webhooks
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
+	"strings"
 	"time"
+	"unicode"
 
 	"go.uber.org/zap"
 
@@ -155,8 +158,14 @@ func (s *Service) Deliveries(ctx context.Context, id string) ([]string, error) {
 	return s.conf.Deliveries.List(ctx, id)
 }
 
-// CheckURL implements Guard.CheckURL for the guard of the service.
-func (s *Service) CheckURL(url string) error { return s.conf.Guard.CheckURL(url) }
+// CheckURL returns an error if a new webhook may not have the URL: see Guard.CheckURL. It refuses
+// blanks too, which are a slip as a rule.
+func (s *Service) CheckURL(url string) error {
+	if strings.ContainsFunc(url, unicode.IsSpace) {
+		return errors.New("the URL holds a blank")
+	}
+	return s.conf.Guard.CheckURL(url)
+}
 
 // now returns the time in the precision in which it is shown.
 func (s *Service) now() time.Time { return s.conf.Now().UTC().Truncate(time.Millisecond) }
