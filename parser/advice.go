@@ -155,7 +155,7 @@ func adviseDate(value string) Advice {
 		words, digits = []string{value[:4], value[4:6], value[6:]}, 3
 	}
 	candidate := ""
-	if len(words) == 2 || len(words) == 3 && isDigits(words[2]) && len(words[2]) <= len("2026") {
+	if len(words) == 2 || len(words) == 3 && isYear(words[2]) {
 		switch first, second := words[0], words[1]; {
 		case isMonth(second): // 05MAR26, 5MAR, 05-MAR-2026
 			candidate = twoDigits(first) + second[:3]
@@ -177,6 +177,12 @@ func adviseDate(value string) Advice {
 }
 
 const fullMonths = " JANUARY FEBRUARY MARCH APRIL MAY JUNE JULY AUGUST SEPTEMBER OCTOBER NOVEMBER DECEMBER"
+
+// isYear reports whether a word is a year: two digits, or four that begin with 20. Other digits may
+// be a time.
+func isYear(word string) bool {
+	return isDigits(word) && (len(word) == 2 || len(word) == 4 && word[:2] == "20")
+}
 
 // isMonth reports whether a word is the name of a month, in full or cut to three letters or more.
 func isMonth(word string) bool { return len(word) >= 3 && strings.Contains(fullMonths, " "+word) }

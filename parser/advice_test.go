@@ -50,6 +50,8 @@ func TestAdvice(t *testing.T) {
 		{bsm(".F/BA296/JAN13-ORD/J"), "", ""},
 		{bsm(".F/BA296/13JAN26 ORD/J"), "", ""},
 		{bsm(".F/BA296/13JAN261430/J"), "", ""},
+		{bsm(".F/BA296/13JAN1430/J"), "", ""}, // a time
+		{bsm(".F/BA296/13JAN1/J"), "", ""},
 		{bsm(".F/BA296/2026-01-13 ORD/J"), "", ""},
 		{bsm(".F/BA296/2026-01-13-14/J"), "", date},
 		{bsm(".I/LX14/05032026/JFK"), "", date}, // or is it 3 May?
