@@ -69,7 +69,7 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 		return c.Unavailable(err)
 	}
 	id := identify(c.Key, c.Request.Header["Idempotency-Key"], document)
-	made, claimed, err := d.claim(caller, id)
+	made, claimed, err := d.claim(caller, c, id)
 	switch {
 	case err != nil:
 		return c.Unavailable(err)

@@ -503,6 +503,30 @@ func TestAnEqualRequestWaitsAsLongAsTheFirstMayTake(t *testing.T) {
 	}
 }
 
+func TestAnEqualRequestDoesNotWaitAtAStop(t *testing.T) {
+	d := newDesk(t)
+	d.limit = time.Minute
+	slow := heldDownstream{d.client, make(chan struct{}, 1), make(chan struct{})}
+	d.Site = d.operation(slow)
+	first, second := make(chan string), make(chan string)
+	go func() { first <- d.send("demo", request()) }()
+	<-slow.asked
+	go func() { second <- d.send("demo", request()) }()
+	d.Stop()
+	select {
+	case got := <-second:
+		if !strings.HasPrefix(got, "503 ") {
+			t.Errorf("while the process stops: %s", got)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the request waits on")
+	}
+	close(slow.let)
+	if got := <-first; got != created {
+		t.Errorf("the first: %s", got)
+	}
+}
+
 func TestNothingIsForwardedThatCannotBeNoted(t *testing.T) {
 	d := newDesk(t)
 	d.outcomes.err = errors.New("Redis is away")

@@ -11,8 +11,8 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
-	"bagtrail/internal/pause"
 	"bagtrail/internal/strictjson"
+	"bagtrail/internal/web"
 )
 
 // Outcomes stores the outcomes of delayed-bag requests for a day; *requeststore.Store implements it.
@@ -58,7 +58,7 @@ const recheck = 50 * time.Millisecond
 // claim claims a request. If another call has claimed it, claim waits for the outcome until that call
 // must have noted it, or until ctx ends: made is the report that was created, or nil if the outcome is
 // not known.
-func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, claimed bool, err error) {
+func (d *DelayedBags) claim(ctx context.Context, c *web.Call, id string) (made *creation, claimed bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, d.Limit+queryLimit)
 	defer cancel()
 	for {
@@ -75,7 +75,9 @@ func (d *DelayedBags) claim(ctx context.Context, id string) (made *creation, cla
 			}
 			return made, false, nil
 		}
-		if pause.For(waiting, recheck) != nil {
+		tick := make(chan struct{})
+		time.AfterFunc(recheck, func() { close(tick) })
+		if !c.Wait(waiting, tick) {
 			return nil, false, nil
 		}
 	}

@@ -180,8 +180,8 @@ func newBag(t *testing.T, plate bag.Plate, pnr, surname, airline, number, from, 
 	return &bag.Bag{
 		Plate: plate, PNRs: []string{pnr}, Surnames: []string{bag.FoldName(surname)}, FirstDay: date(t, "2026-03-14"),
 		Description: bag.Description{PNR: pnr, Surname: surname, GivenName: "ANNA", Pieces: -1, Weight: -1},
-		Legs:   []bag.Leg{{Flight: m.Outbound.Flight, Carrier: airline, From: from, To: to, Living: true, Status: bag.NotLoaded}},
-		Events: []bag.Event{{Code: "EXPECTED", Description: "Bag Expected", Message: m}},
+		Legs:        []bag.Leg{{Flight: m.Outbound.Flight, Carrier: airline, From: from, To: to, Living: true, Status: bag.NotLoaded}},
+		Events:      []bag.Event{{Code: "EXPECTED", Description: "Bag Expected", Message: m}},
 	}
 }
 
