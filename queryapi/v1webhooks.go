@@ -220,7 +220,7 @@ func (h Webhooks) url(a *arguments) string {
 		a.fail(g, fault.Malformed, "at most 2000 bytes")
 	} else if h.Service != nil {
 		if err := h.Service.CheckURL(g.value); err != nil {
-			a.fail(g, fault.Malformed, "an https URL of a public host, without user and fragment: "+err.Error())
+			a.fail(g, fault.Malformed, "an https URL of a public host, without user, fragment and blanks: "+err.Error())
 		}
 	}
 	return g.value

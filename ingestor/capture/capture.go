@@ -1,7 +1,7 @@
 // Package capture splits a stream of baggage messages, such as the record of a line printer or a
-// socket, into single messages, each up to its end line. It does not judge or change them, except that it drops lines of
-// nothing but blanks and control characters between messages, and cuts a message at [Longest] bytes,
-// so that its memory is bounded.
+// socket, into single messages: each ends with its end line, the last one with the stream. It does
+// not judge or change them, except that it drops lines of nothing but blanks and control characters
+// between messages, and cuts a message at [Longest] bytes, so that its memory is bounded.
 package capture
 
 import (
