@@ -51,8 +51,11 @@ func (q Queries) showsRaw(ctx context.Context, key *apikey.Key) func(*bag.Messag
 	sight := key.Sight(q.Airports)
 	var shown smallmap.Map[string, bool] // by text
 	return func(m *bag.Message) bool {
-		if m.IsReport() || !key.Limited() {
-			return !m.IsReport()
+		if m.IsReport() {
+			return false
+		}
+		if !key.Limited() {
+			return true
 		}
 		show, have := shown.Get(m.Raw)
 		if !have && ctx.Err() == nil {
