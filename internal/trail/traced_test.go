@@ -71,7 +71,7 @@ func TestManyPlatesAreTracedInFewRoundTrips(t *testing.T) {
 		if i >= 50 {
 			original = ".R/NONE"
 		}
-		rush := bag.Plate("2" + plate[1:])
+		rush := "2" + plate[1:]
 		plates = append(plates, rush)
 		w.send("13T06:00", "BSM", ".V/1LZRH", ".F/LX102/13MAR/JFK", ".N/"+string(rush)+"001", ".E/RUSH", ".P/SMITH/JOHN", fmt.Sprintf(".L/ABC%03d", i), original, "ENDBSM")
 	}
