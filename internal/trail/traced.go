@@ -3,6 +3,7 @@ package trail
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/smallmap"
@@ -146,15 +147,21 @@ func (s *session) loadRushPNRs(ctx context.Context, bags []*bag.Bag) error {
 	return err
 }
 
-// loadOriginals loads the originals of rush bags, and the bags of passengers with rush bags, for all
-// bags together.
+// loadOriginals loads the originals that rush bags name, and the passengers of rush bags that name none
+// and of bags that such a rush bag may re-flight, for all bags together.
 func (s *session) loadOriginals(ctx context.Context, bags []*bag.Bag) error {
 	var named []bag.Plate
 	var pnrs []string
 	for _, b := range bags {
-		named = append(named, b.Originals...)
+		switch {
+		case b.OwnRush:
+		case len(b.Originals) > 0:
+			named = append(named, b.Originals...)
+		case b.Rush && b.PNR != "":
+			pnrs = append(pnrs, strings.ToUpper(b.PNR))
+		}
 		for _, pnr := range b.PNRs {
-			if b.Rush && len(b.Originals) == 0 || len(s.rushPNRs.Value(pnr)) > 0 {
+			if !b.Rush && len(s.rushPNRs.Value(pnr)) > 0 {
 				pnrs = append(pnrs, pnr)
 			}
 		}
