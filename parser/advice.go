@@ -155,7 +155,7 @@ func adviseDate(value string) Advice {
 		words, digits = []string{value[:4], value[4:6], value[6:]}, 3
 	}
 	candidate := ""
-	if len(words) == 2 || len(words) == 3 && isYear(words[2]) {
+	if len(words) == 2 || len(words) == 3 && (isYear(words[2]) || len(words[0]) == 4 && digits == 3) {
 		switch first, second := words[0], words[1]; {
 		case isMonth(second): // 05MAR26, 5MAR, 05-MAR-2026
 			candidate = twoDigits(first) + second[:3]

@@ -52,6 +52,7 @@ func TestAdvice(t *testing.T) {
 		{bsm(".F/BA296/13JAN261430/J"), "", ""},
 		{bsm(".F/BA296/13JAN1430/J"), "", ""}, // a time
 		{bsm(".F/BA296/13JAN1/J"), "", ""},
+		{bsm(".I/LX14/2026-3-5/JFK/Y"), "05MAR", date},
 		{bsm(".F/BA296/2026-01-13 ORD/J"), "", ""},
 		{bsm(".F/BA296/2026-01-13-14/J"), "", date},
 		{bsm(".I/LX14/05032026/JFK"), "", date}, // or is it 3 May?
