@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -52,12 +53,14 @@ func identify(key *apikey.Key, idempotency []string, document string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+var errStopping = errors.New("an equal report is in progress, and the process stops")
+
 // recheck is the interval at which claim polls a request that another call has claimed.
 const recheck = 50 * time.Millisecond
 
 // claim claims a request. If another call has claimed it, claim waits for the outcome until that call
 // must have noted it, or until ctx ends: made is the report that was created, or nil if the outcome is
-// not known.
+// not known. If the process stops, it fails with errStopping: the outcome will be known.
 func (d *DelayedBags) claim(ctx context.Context, c *web.Call, id string) (made *creation, claimed bool, err error) {
 	waiting, cancel := context.WithTimeout(ctx, d.Limit+queryLimit)
 	defer cancel()
@@ -77,8 +80,12 @@ func (d *DelayedBags) claim(ctx context.Context, c *web.Call, id string) (made *
 		}
 		tick := make(chan struct{})
 		time.AfterFunc(recheck, func() { close(tick) })
-		if !c.Wait(waiting, tick) {
+		switch {
+		case c.Wait(waiting, tick):
+		case waiting.Err() != nil:
 			return nil, false, nil
+		default:
+			return nil, false, errStopping
 		}
 	}
 }
