@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"bagtrail/parser"
 )
 
 // boardPage is the data of the screen of the flights of an airport and day.
@@ -64,7 +66,10 @@ func (v *visit) board() (view, *problem) {
 	date, err := time.Parse(time.DateOnly, asked.Get("date"))
 	direction := cmp.Or(asked.Get("direction"), "D")
 	if airport != "" && !v.airports.KnownAirport(airport) {
-		shown.Data = boardPage{Unknown: airport}
+		shown.Data = boardPage{Unknown: "That"} // other words of an address are not shown
+		if parser.IsThreeCapitals(airport) {
+			shown.Data = boardPage{Unknown: airport}
+		}
 		return shown, nil
 	}
 	if airport == "" || err != nil {

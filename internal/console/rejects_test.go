@@ -235,6 +235,9 @@ func TestAnAddressPutsNoWordsIntoThePage(t *testing.T) {
 	if text := must(t, get(c, "/console/rejects?done=call+555-0100"), 200); strings.Contains(text, "Call 555-0100") {
 		t.Error("the page says what its address says")
 	}
+	if text := must(t, get(c, "/console/flights?airport=call+555-0100"), 200, "That is no airport that bagtrail knows"); strings.Contains(text, "CALL 555-0100") {
+		t.Error("the page says what its address says")
+	}
 }
 
 // Rejects of one airport and minute are told apart by their names, and what a form did has the focus.

@@ -70,7 +70,7 @@ func (v *visit) search() (view, *problem) {
 	switch {
 	case len(data.Hits) == 1 && len(q.Plates) == 0:
 		shown.Redirect = path("bags", data.Hits[0].Plate)
-	case len(data.Hits) == 0 && data.FlightLink != "" && len(q.Names) == 0 && q.End == "" && (q.PNR == "" || flies && q.PNR == q.Airline+q.Flight):
+	case len(data.Hits) == 0 && data.FlightLink != "" && len(q.Names) == 0 && q.End == "" && (q.PNR == "" || q.PNR == q.Airline+q.Flight && (flies || len(q.Airline) == 2)):
 		shown.Redirect = data.FlightLink
 	}
 	shown.Data = data
@@ -99,8 +99,7 @@ func (v *visit) flightThere(airport string, q query) (address string, flies bool
 }
 
 // findAny finds the bags that a query asks for. Each surname is tried until one finds bags. airport
-// is where to search if the question needs an airport. A refusal is a problem only if all questions
-// are refused: the bags of one day may be out of scope, and those of other days in scope.
+// is where to search if the question needs an airport.
 func (v *visit) findAny(data *searchPage, airport string) *problem {
 	names := data.Names
 	if len(names) == 0 {
@@ -109,14 +108,9 @@ func (v *visit) findAny(data *searchPage, airport string) *problem {
 	for _, name := range names {
 		questions, lacks := v.questions(data.query, name, airport, data.Week)
 		data.Missing = lacks
-		refused := 0
 		for _, question := range questions {
 			data.SearchedAt, _ = question["airport"].(string)
-			p := v.find(question, &data.Hits)
-			if p != nil && p.Status == http.StatusForbidden {
-				refused++
-			}
-			if p != nil && (p.Status != http.StatusForbidden || refused == len(questions)) {
+			if p := v.find(question, &data.Hits); p != nil {
 				return p
 			}
 		}
@@ -177,7 +171,11 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 			Bags []bagDoc `json:"bags"`
 			Next string   `json:"next"`
 		}
-		if p := v.ask("/v1/bags/search", question, &found); p != nil {
+		p := v.ask("/v1/bags/search", question, &found)
+		if p != nil && p.Status == http.StatusForbidden && p.Detail == "" && v.session.may("bags") {
+			return nil // the bags of that day are out of scope; bags of other days may be in scope
+		}
+		if p != nil {
 			return p
 		}
 		for _, b := range found.Bags {

@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -269,20 +270,22 @@ func TestASearchThatFindsNothingHelps(t *testing.T) {
 	must(t, post(c, "/console/search", url.Values{"q": {"123456"}}), 200, "Which airport?", "needs an airport as well, such as <b>123456 ZRH</b>.")
 }
 
-// A key without a customer is refused every day. A key that does not cover the bags of one day finds
-// those of other days.
-func TestASearchIsRefusedOnlyIfEachOfItsQuestionsIs(t *testing.T) {
+// A key without a customer is refused. A key that does not cover the bags of a day finds nothing there,
+// as if there were none.
+func TestASearchIsRefusedToAKeyThatMayNotAskAtAll(t *testing.T) {
 	v := newV1(object{"POST /v1/bags/search": 403})
-	for _, q := range []string{"ABC123", "mueller lx14 27nov", "123456 zrh"} {
-		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 403, "Not authorised", "No customer is associated with the key. It covers")
-	}
-	others := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
-	c := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/v1/bags/search" && len(v.asked) == 0 { // the first of three days
-			v.ServeHTTP(w, r)
+	outOfScope := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/bags/search" {
+			w.WriteHeader(403)
+			fmt.Fprint(w, `{"status":403,"title":"The key does not allow this"}`)
 			return
 		}
-		others.ServeHTTP(w, r)
+		v.ServeHTTP(w, r)
 	}))
-	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "Nothing found")
+	for _, q := range []string{"ABC123", "ABC123 27nov", "mueller lx14 27nov", "123456 zrh"} {
+		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 403, "Not authorised", "No customer is associated with the key. It covers")
+		must(t, post(outOfScope, "/console/search", url.Values{"q": {q}}), 200, "Nothing found")
+	}
+	v.answers["GET /v1/session"].(object)["operations"] = []string{"flights"}
+	must(t, post(outOfScope, "/console/search", url.Values{"q": {"ABC123"}}), 403, "Not authorised")
 }
