@@ -76,6 +76,7 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	refuseNames(root) // it takes the writers that are set
 	ran, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return Done
@@ -139,7 +140,6 @@ Exit codes: 0 done; 1 done, and something was rejected (health: not ready); 2 wr
 		p.health(),
 		p.version(),
 	)
-	refuseNames(root)
 	return root
 }
 

@@ -97,6 +97,9 @@ func TestHelpIsAResult(t *testing.T) {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}
+	if script := run(t, "", nil, "completion", "bash").stdout; !strings.Contains(script, "bash completion") {
+		t.Errorf("a script for bash:\n%s", script)
+	}
 	if all := run(t, "", nil, "help").stdout; !strings.Contains(all, "BAGTRAIL_KAFKA_BROKERS") || !strings.Contains(all, "--redis-url-file") {
 		t.Errorf("the help of bagtrail names every setting; got\n%s", all)
 	}

@@ -94,7 +94,7 @@ posted with an API key is accepted only if that key may post it now.`,
 	return cmd
 }
 
-// checkOffsets returns an error if an offset of start is behind the end of its partition of the raw
+// checkOffsets returns an error if an offset of start is after the end of its partition of the raw
 // topic: nothing of that partition would be filed.
 func (s *service) checkOffsets(ctx context.Context, start kafka.Start) error {
 	if start.Offsets == nil {
@@ -107,7 +107,7 @@ func (s *service) checkOffsets(ctx context.Context, start kafka.Start) error {
 	}
 	for _, p := range slices.Sorted(maps.Keys(ends)) {
 		if offset := start.Offsets[p]; offset > ends[p] {
-			return &exit{Usage, fmt.Errorf("--from: %d is behind the end of %s/%d, which is %d", offset, topic, p, ends[p])}
+			return &exit{Usage, fmt.Errorf("--from: %d is after the end of %s/%d, which is %d", offset, topic, p, ends[p])}
 		}
 	}
 	return nil

@@ -55,7 +55,7 @@ func TestAReplayOfFilesThatFailsSaysHowToRepeatIt(t *testing.T) {
 func TestAReplayFromBehindTheEndOfAPartitionIsRefused(t *testing.T) {
 	s := start(t, []string{"serve"}, "BAGTRAIL_REDIS_URL="+redistest.StartServer(t).URL(""))
 	s.untilReady()
-	if got := run(t, "", s.env, "replay", "--from=1:0,3:1"); got.code != command.Usage || !strings.Contains(got.stderr, "--from: 1 is behind the end of bim.raw/3, which is 0") {
+	if got := run(t, "", s.env, "replay", "--from=1:0,3:1"); got.code != command.Usage || !strings.Contains(got.stderr, "--from: 1 is after the end of bim.raw/3, which is 0") {
 		t.Errorf("%+v", got)
 	}
 	if got := run(t, "", s.env, "replay", "--from=3:0"); got.code != command.Done {

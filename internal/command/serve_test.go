@@ -175,9 +175,8 @@ func TestChangesCanBeAskedForOnceServeIsReady(t *testing.T) {
 	}
 }
 
-// A service that shares a Redis is no trial, and its reports are meant to reach somebody.
 // The readers of topics end before the in-process broker.
-func TestACleanStopWarnsOfNothing(t *testing.T) {
+func TestACleanStopWarnsOfNoTopic(t *testing.T) {
 	s := start(t, []string{"serve"}, "BAGTRAIL_LOG_LEVEL=warn")
 	for range 3 {
 		s.untilReady()
@@ -188,6 +187,7 @@ func TestACleanStopWarnsOfNothing(t *testing.T) {
 	}
 }
 
+// A service that shares a Redis is no trial, and its reports are meant to reach somebody.
 func TestASimulatedDelayedBagSystemIsAWarningBesideASharedRedis(t *testing.T) {
 	const warning = `"level":"warn","time":"`
 	said := func(env ...string) bool {

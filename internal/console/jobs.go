@@ -37,7 +37,7 @@ func (j jobDoc) Counts() []tally {
 		would = "would be "
 	}
 	return slices.DeleteFunc([]tally{
-		{would + "accepted", j.Accepted}, {would + "dismissed", j.Dismissed}, {would + "rejected again, and still open", j.Rejected},
+		{would + "accepted", j.Accepted}, {would + "dismissed", j.Dismissed}, {would + "rejected again, and left open", j.Rejected},
 		{"not allowed for this key", j.Unauthorised}, {"decided by others, or gone", j.Skipped},
 	}, func(t tally) bool { return t.Count == 0 })
 }

@@ -40,7 +40,7 @@ type Client struct {
 	dialer *kafkago.Dialer
 	client *kafkago.Client
 	turn   atomic.Uint32 // counts calls that write records without a key; selects their partition
-	warned sync.Map      // the topics and texts of warnings of EnsureTopics
+	logged sync.Map      // the topics and texts that logOnce has logged
 }
 
 // Open returns a Client. It does not connect yet. It fails if the SASL settings are invalid.

@@ -11,6 +11,7 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
 )
 
 // Topic is a topic as EnsureTopics creates it.
@@ -108,7 +109,7 @@ func (c *Client) compareFixed(ctx context.Context, topics []Topic) error {
 		}
 	}
 	if len(few.Partitions) < len(many.Partitions) {
-		return fmt.Errorf("topic %s has %d partitions and topic %s has %d, but both need the same number: add some with %s",
+		return fmt.Errorf("topic %s has %d partitions and topic %s has %d, but both need the same number: add partitions with %s",
 			few.Name, len(few.Partitions), many.Name, len(many.Partitions), c.alter(few.Name, len(many.Partitions)))
 	}
 	return nil
@@ -128,7 +129,7 @@ func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	}
 	advice := zap.String("add", c.alter(t.Name, t.Partitions))
 	if t.Fixed {
-		advice = zap.String("keep", "never change the number of partitions of this topic")
+		advice = zap.String("keep", "change the number of partitions of this topic only if the start refuses it")
 	}
 	c.warnOnce(t, "a topic has fewer partitions than bagtrail creates: consumers beyond that number are idle",
 		zap.Int("partitions", found), zap.Int("wanted", t.Partitions), advice)
@@ -138,8 +139,13 @@ func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 // warnOnce logs a warning about a topic, unless the client has logged it before: a start that waits
 // calls EnsureTopics again and again.
 func (c *Client) warnOnce(t Topic, text string, fields ...zap.Field) {
-	if _, again := c.warned.LoadOrStore([2]string{t.Name, text}, nil); !again {
-		c.conf.Logger.Warn(text, append(fields, zap.String("topic", t.Name))...)
+	c.logOnce(zap.WarnLevel, t, text, fields...)
+}
+
+// logOnce is warnOnce for any level.
+func (c *Client) logOnce(level zapcore.Level, t Topic, text string, fields ...zap.Field) {
+	if _, again := c.logged.LoadOrStore([2]string{t.Name, text}, nil); !again {
+		c.conf.Logger.Log(level, text, append(fields, zap.String("topic", t.Name))...)
 	}
 }
 
@@ -149,8 +155,8 @@ func (c *Client) alter(topic string, partitions int) string {
 		strings.Join(c.conf.Brokers, ","), topic, partitions)
 }
 
-// missing returns the topics that do not exist. If one that is Fixed exists, the others that are get
-// its number of partitions.
+// missing returns the topics that do not exist. Those that are Fixed get the number of partitions of a
+// Fixed topic that exists.
 func (c *Client) missing(ctx context.Context, topics []Topic) ([]Topic, error) {
 	var missing []Topic
 	fixed := 0
@@ -259,7 +265,7 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 		err = answer.Resources[0].Error
 	}
 	if err != nil {
-		c.conf.Logger.Info("the settings of a topic cannot be read, and are not checked", zap.String("topic", t.Name), zap.Error(err))
+		c.logOnce(zap.InfoLevel, t, "the settings of a topic cannot be read, and are not checked", zap.Error(err))
 		return nil
 	}
 	for _, resource := range answer.Resources {

@@ -28,7 +28,7 @@ func TestFixedTopicsWithDifferentNumbersOfPartitionsAreRefused(t *testing.T) {
 		if numbers[0] > numbers[1] {
 			few, many = many, few
 		}
-		want := "topic " + few + " has 6 partitions and topic " + many + " has 12, but both need the same number: add some with " +
+		want := "topic " + few + " has 6 partitions and topic " + many + " has 12, but both need the same number: add partitions with " +
 			"kafka-topics.sh --bootstrap-server " + c.ListenAddrs()[0] + " --alter --topic " + few + " --partitions 12"
 		if err := client.EnsureTopics(t.Context(), marksAndChanges()...); err == nil || err.Error() != want {
 			t.Errorf("%v: error %v, want %s", numbers, err, want)
