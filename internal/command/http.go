@@ -167,7 +167,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	site = web.New(web.Settings{
 		Keys: s.keys, Proxies: s.conf.HTTP.TrustedProxies, Log: s.log, Clock: s.clock, Observe: requests.Observe,
 		AnswerBytes: s.conf.HTTP.AnswerBytes, Streams: s.conf.HTTP.Streams, Origins: s.conf.HTTP.Origins, Sessions: s.sessions(),
-		OwnNames: s.keysFile() == "",
+		LocalNamesOnly: s.keysFile() == "",
 	}, operations, pages)
 	telemetry.NewStreams(s.registry, site.OpenStreams)
 	return site

@@ -206,6 +206,28 @@ func TestASimulatedDelayedBagSystemIsAWarningBesideASharedRedis(t *testing.T) {
 	}
 }
 
+// With the development key, which everybody knows, a page of another name must not reach the service.
+func TestWithoutAKeyFileNoPublicNameIsServed(t *testing.T) {
+	s := start(t, []string{"serve", "--kafka-brokers=off"})
+	s.untilReady()
+	for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "localhost": http.StatusOK} {
+		r, err := http.NewRequest(http.MethodGet, "http://"+s.http+"/v1/status", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		r.Header.Set("api_key", s.key)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s: %d, want %d", host, resp.StatusCode, want)
+		}
+	}
+}
+
 func TestAServiceThatStopsLingersUntilBalancersNotice(t *testing.T) {
 	s := start(t, []string{"serve", "--kafka-brokers=off", "--http-linger=2s"})
 	s.untilReady()

@@ -18,7 +18,7 @@ func TestTheDevelopmentKeyIsOfNoUseToPagesOfPublicNames(t *testing.T) {
 	core, logs := observer.New(zap.InfoLevel)
 	var counted []int
 	s := web.New(web.Settings{
-		Keys: testKeys, Log: zap.New(core), Clock: time.Now, OwnNames: true,
+		Keys: testKeys, Log: zap.New(core), Clock: time.Now, LocalNamesOnly: true,
 		Observe: func(_, _ string, status int, _ time.Duration, _ int) { counted = append(counted, status) },
 	}, []web.Operation{history(nil)}, []web.Page{page()})
 	for host, want := range map[string]bool{

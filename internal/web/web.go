@@ -45,10 +45,10 @@ type Settings struct {
 	// answers are made. 0: not bounded.
 	AnswerBytes int64
 
-	// OwnNames refuses requests for a public name. It is for a key that everybody knows: otherwise a web
-	// page that the developer visits could let its own name resolve to this machine, and read everything
-	// as a page of the same origin.
-	OwnNames bool
+	// LocalNamesOnly refuses requests for a public name. It is for a key that everybody knows: otherwise
+	// a web page that the developer visits could let its own name resolve to this machine, and read
+	// everything as a page of the same origin.
+	LocalNamesOnly bool
 
 	// Streams is how many streams a key may have open; 0: no limit.
 	Streams int
@@ -100,7 +100,7 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
 	_ = s.engine.SetTrustedProxies(nil) // no proxies are given, so none can be wrong
-	if settings.OwnNames {
+	if settings.LocalNamesOnly {
 		s.engine.Use(s.refusePublicName)
 	}
 	for _, op := range operations {
