@@ -466,14 +466,22 @@ func TestOfTwoEqualRequestsAtOnceOneIsSentOn(t *testing.T) {
 	}
 }
 
-func TestAnEqualRequestWaitsAsLongAsTheFirstMayTake(t *testing.T) {
-	d := newDesk(t)
+// holdFirst sends a request that the downstream system holds until slow.let is closed. Others may wait a
+// minute for its outcome. first gets its answer.
+func (d *desk) holdFirst() (slow heldDownstream, first chan string) {
 	d.limit = time.Minute
-	slow := heldDownstream{d.client, make(chan struct{}, 1), make(chan struct{})}
+	slow = heldDownstream{d.client, make(chan struct{}, 1), make(chan struct{})}
 	d.Site = d.operation(slow)
-	first, second := make(chan string), make(chan string)
+	first = make(chan string)
 	go func() { first <- d.send("demo", request()) }()
 	<-slow.asked
+	return slow, first
+}
+
+func TestAnEqualRequestWaitsAsLongAsTheFirstMayTake(t *testing.T) {
+	d := newDesk(t)
+	slow, first := d.holdFirst()
+	second := make(chan string)
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	text, _ := json.Marshal(map[string]string{"Request": request()})
@@ -505,12 +513,8 @@ func TestAnEqualRequestWaitsAsLongAsTheFirstMayTake(t *testing.T) {
 
 func TestAnEqualRequestDoesNotWaitAtAStop(t *testing.T) {
 	d := newDesk(t)
-	d.limit = time.Minute
-	slow := heldDownstream{d.client, make(chan struct{}, 1), make(chan struct{})}
-	d.Site = d.operation(slow)
-	first, second := make(chan string), make(chan string)
-	go func() { first <- d.send("demo", request()) }()
-	<-slow.asked
+	slow, first := d.holdFirst()
+	second := make(chan string)
 	go func() { second <- d.send("demo", request()) }()
 	d.Stop()
 	select {
