@@ -31,18 +31,17 @@ func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
 }
 
 // filesOf returns a check that reads the files which a service with these doors needs. Each of its
-// errors has an exit code. The service reads the files again when it starts, so a pipe is left
-// to the start.
+// errors has an exit code. The service reads the files again when it starts, so a pipe is left to the
+// start.
 func filesOf(doors []string) config.Check {
-	return func(all *config.Config) error {
-		copied := *all
-		c := &copied
+	return func(named *config.Config) error {
+		c := *named // without the pipes
 		for _, name := range []*string{&c.Files.Airports, &c.Files.Airlines, &c.Files.Flights, &c.Files.Keys} {
 			if info, err := os.Stat(*name); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 				*name = ""
 			}
 		}
-		_, pairs, err := readLibraries(c)
+		_, pairs, err := readLibraries(&c)
 		_, err2 := readFile(flightsSetting, c.Files.Flights, func(text []byte) ([]*flightref.Reference, error) {
 			return flightref.Parse(text, airline.New(pairs...))
 		})

@@ -131,18 +131,13 @@ func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	if t.Fixed {
 		advice = zap.String("keep", "change the number of partitions of this topic only if the start refuses it")
 	}
-	c.warnOnce(t, "a topic has fewer partitions than bagtrail creates: consumers beyond that number are idle",
+	c.logOnce(zap.WarnLevel, t, "a topic has fewer partitions than bagtrail creates: consumers beyond that number are idle",
 		zap.Int("partitions", found), zap.Int("wanted", t.Partitions), advice)
 	return nil
 }
 
-// warnOnce logs a warning about a topic, unless the client has logged it before: a start that waits
-// calls EnsureTopics again and again.
-func (c *Client) warnOnce(t Topic, text string, fields ...zap.Field) {
-	c.logOnce(zap.WarnLevel, t, text, fields...)
-}
-
-// logOnce is warnOnce for any level.
+// logOnce logs a text about a topic, unless the client has logged it before: a start that waits calls
+// EnsureTopics again and again.
 func (c *Client) logOnce(level zapcore.Level, t Topic, text string, fields ...zap.Field) {
 	if _, again := c.logged.LoadOrStore([2]string{t.Name, text}, nil); !again {
 		c.conf.Logger.Log(level, text, append(fields, zap.String("topic", t.Name))...)
@@ -274,7 +269,7 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 			case e.ConfigName == "retention.ms":
 				c.warnOfShortRetention(t, e.ConfigValue)
 			case e.ConfigName == "message.timestamp.type" && t.Log && e.ConfigValue != createTime:
-				c.warnOnce(t, "a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
+				c.logOnce(zap.WarnLevel, t, "a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
 					zap.String("message.timestamp.type", e.ConfigValue))
 			case e.ConfigName == "min.insync.replicas":
 				if err := c.warnOfSingleCopies(ctx, t, e.ConfigValue); err != nil {
@@ -297,7 +292,7 @@ func (c *Client) warnOfShortRetention(t Topic, kept string) {
 	if ms, err := strconv.ParseInt(kept, 10, 64); err != nil || ms < 0 || t.Compacted || ms >= t.Retention.Milliseconds() {
 		return
 	}
-	c.warnOnce(t, "a topic keeps its records for a shorter time than bagtrail needs: what is older cannot be built again",
+	c.logOnce(zap.WarnLevel, t, "a topic keeps its records for a shorter time than bagtrail needs: what is older cannot be built again",
 		zap.String("retention.ms", kept), zap.Int64("wanted", t.Retention.Milliseconds()))
 }
 
@@ -314,7 +309,7 @@ func (c *Client) warnOfSingleCopies(ctx context.Context, t Topic, insync string)
 		}
 		replicas := len(found.Partitions[0].Replicas)
 		if len(meta.Brokers) > 1 && (replicas < 2 || insync == "1") {
-			c.warnOnce(t, "a record of a topic may be acknowledged while a single broker has it: if that broker is lost, so is the record",
+			c.logOnce(zap.WarnLevel, t, "a record of a topic may be acknowledged while a single broker has it: if that broker is lost, so is the record",
 				zap.Int("replication.factor", replicas), zap.String("min.insync.replicas", insync))
 		}
 	}

@@ -308,7 +308,8 @@ func (r *reader) digits() bool {
 }
 
 // Only returns the only member of an object with that name, however the name is escaped. Upper and
-// lower case differ. Other members are ignored. The error is a *Fault: text is not an object, or the member is absent or repeated.
+// lower case differ. Other members are ignored. The error is a *Fault: text is not an object, or the
+// member is absent or repeated.
 func Only(text []byte, name string) (Member, error) {
 	var found []Member // two at most
 	err := Object(text, func(m Member) {
