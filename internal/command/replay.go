@@ -95,7 +95,7 @@ posted with an API key is accepted only if that key may post it now.`,
 }
 
 // checkOffsets returns an error if an offset of start is after the end of its partition of the raw
-// topic: nothing of that partition would be filed.
+// topic, or if there is no such partition: nothing of what is meant would be filed.
 func (s *service) checkOffsets(ctx context.Context, start kafka.Start) error {
 	if start.Offsets == nil {
 		return nil
@@ -105,9 +105,13 @@ func (s *service) checkOffsets(ctx context.Context, start kafka.Start) error {
 	if err != nil {
 		return failed(err)
 	}
-	for _, p := range slices.Sorted(maps.Keys(ends)) {
-		if offset := start.Offsets[p]; offset > ends[p] {
-			return &exit{Usage, fmt.Errorf("--from: %d is after the end of %s/%d, which is %d", offset, topic, p, ends[p])}
+	for _, p := range slices.Sorted(maps.Keys(start.Offsets)) {
+		offset := start.Offsets[p]
+		switch end, found := ends[p]; {
+		case !found:
+			return &exit{Usage, fmt.Errorf("--from: %s has no partition %d", topic, p)}
+		case offset > end:
+			return &exit{Usage, fmt.Errorf("--from: %d is after the end of %s/%d, which is %d", offset, topic, p, end)}
 		}
 	}
 	return nil

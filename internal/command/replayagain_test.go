@@ -51,12 +51,16 @@ func TestAReplayOfFilesThatFailsSaysHowToRepeatIt(t *testing.T) {
 	}
 }
 
-// Otherwise nothing of that partition would be filed, without a word.
+// Otherwise nothing, or not what is meant, would be filed without a word.
 func TestAReplayFromBehindTheEndOfAPartitionIsRefused(t *testing.T) {
 	s := start(t, []string{"serve"}, "BAGTRAIL_REDIS_URL="+redistest.StartServer(t).URL(""))
 	s.untilReady()
-	if got := run(t, "", s.env, "replay", "--from=1:0,3:1"); got.code != command.Usage || !strings.Contains(got.stderr, "--from: 1 is after the end of bim.raw/3, which is 0") {
-		t.Errorf("%+v", got)
+	for from, want := range map[string]string{
+		"1:0,3:1": "--from: 1 is after the end of bim.raw/3, which is 0", "3:0,99:0": "--from: bim.raw has no partition 99",
+	} {
+		if got := run(t, "", s.env, "replay", "--from="+from); got.code != command.Usage || !strings.Contains(got.stderr, want) {
+			t.Errorf("%+v", got)
+		}
 	}
 	if got := run(t, "", s.env, "replay", "--from=3:0"); got.code != command.Done {
 		t.Errorf("at the end: %+v", got)

@@ -14,18 +14,6 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// Otherwise the partition that was meant would be read from its beginning without a word.
-func TestAStartThatNamesAPartitionThatIsNotThereIsRefused(t *testing.T) {
-	_, client := cluster(t, 1)
-	start, err := kafka.ParseStart("0:0,99:5")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.Spans(t.Context(), topic, start); err == nil || err.Error() != topic+" has no partition 99" {
-		t.Errorf("error %v", err)
-	}
-}
-
 // The broker deletes the oldest records after the spans were asked for.
 func TestSpansAreReadFromTheFirstRecordThatIsLeft(t *testing.T) {
 	c, client := cluster(t, 1)
