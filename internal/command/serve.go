@@ -3,7 +3,9 @@ package command
 import (
 	"context"
 	"errors"
+	"os/signal"
 	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -49,6 +51,7 @@ func (p *process) service(use, short string, doors []string, checks ...config.Ch
 				}
 				defer remove()
 			}
+			signal.Ignore(syscall.SIGPIPE) // a service outlives the reader of its log
 			log := p.logger(eff.Config)
 			defer func() { _ = log.Sync() }() // a terminal cannot be synced
 			if eff.Kafka.Off {

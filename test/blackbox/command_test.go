@@ -1,10 +1,13 @@
 package blackbox_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"bagtrail/test/service"
@@ -91,6 +94,31 @@ func TestEachFailureHasItsExitCode(t *testing.T) {
 				t.Errorf("its setting is not named: %s", stderr)
 			}
 		})
+	}
+}
+
+// The log of a service may lead to another program. If that ends, the service goes on.
+func TestAServiceOutlivesTheReaderOfItsLog(t *testing.T) {
+	ownServers(t)
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), service.Binary(t), "serve")
+	cmd.Env = append(service.WithoutSettings(os.Environ()), "BAGTRAIL_DATA_DIR="+t.TempDir(),
+		"BAGTRAIL_HTTP_ADDR=127.0.0.1:0", "BAGTRAIL_OPS_ADDR=127.0.0.1:0", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:0")
+	log, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(log)
+	for lines.Scan() && !strings.Contains(lines.Text(), `"message":"ready"`) {
+		continue
+	}
+	log.Close()
+	_ = cmd.Process.Signal(syscall.SIGTERM) // the stop is logged
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
 	}
 }
 
