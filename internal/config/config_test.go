@@ -315,6 +315,20 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 	}
 }
 
+func TestNoTwoServersOfAProcessHaveTheSameAddress(t *testing.T) {
+	var args []string
+	fs := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	config.AddFlags(fs)
+	fs.VisitAll(func(f *pflag.Flag) {
+		if strings.HasSuffix(f.Name, "-addr") {
+			args = append(args, "--"+f.Name+"=127.0.0.1:1")
+		}
+	})
+	if got := faults(t, args, nil); len(args) < 3 || len(got) != len(args)*(len(args)-1)/2 {
+		t.Errorf("%q: want a fault for each two, got %q", args, got)
+	}
+}
+
 func TestTheInProcessBrokerLeavesLoopbackOnlyWhereItIsKnownToHaveNoAuthentication(t *testing.T) {
 	for _, addr := range []string{"0.0.0.0:9092", ":9092", "kafka:9092", "10.0.0.1:9092", "[::]:9092"} {
 		got := faults(t, []string{"--embedded-kafka-addr=" + addr}, nil)
