@@ -315,6 +315,10 @@ func TestAnAnswerEndsWithItsContext(t *testing.T) {
 // timetable knows legs by flight number and origin.
 type timetable map[string]*flightref.Reference
 
+func (x timetable) Departure(f bag.Flight, from, _ string) (*flightref.Reference, bool) {
+	return x.Lookup(f, from, "")
+}
+
 func (x timetable) Lookup(f bag.Flight, origin, _ string) (*flightref.Reference, bool) {
 	r, known := x[f.Number+origin]
 	return r, known

@@ -315,6 +315,10 @@ func TestAFlightHasTotalsAndItsBagsWithTheirLastEvent(t *testing.T) {
 // departures is a flight reference by number.
 type departures map[string]flightref.Times
 
+func (d departures) Departure(f bag.Flight, from, _ string) (*flightref.Reference, bool) {
+	return d.Lookup(f, from, "")
+}
+
 func (d departures) Lookup(f bag.Flight, from, to string) (*flightref.Reference, bool) {
 	at, known := d[f.Number]
 	return &flightref.Reference{Flight: f, Origin: "ZRH", Destination: "BOS", Departure: at, Arrival: at}, known && from == "ZRH" && to == ""
@@ -572,11 +576,12 @@ func TestAnArrivalInACityIsAboutTheLegThatEndsAtItsMetropolitanCode(t *testing.T
 }
 
 // A through flight has two legs in the flight reference, and one in a message from its first airport to
-// its last.
+// its last. A flight may also have two legs from one airport.
 func TestALegWhoseFlightLeftWithoutTheBagIsDelayedSinceItLeftWhateverItsDestination(t *testing.T) {
 	const reference = `flights:
   - {airline: LX, flight: "204", origin: GVA, destination: ZRH, date: 2026-03-14, departure: {actual: 2026-03-14T09:10:00Z}, arrival: {scheduled: 2026-03-14T10:00:00Z}}
   - {airline: LX, flight: "204", origin: ZRH, destination: JFK, date: 2026-03-14, departure: {scheduled: 2026-03-14T12:00:00Z}, arrival: {scheduled: 2026-03-14T20:00:00Z}}
+  - {airline: LX, flight: "204", origin: GVA, destination: BOS, date: 2026-03-14, departure: {estimated: 2026-03-14T09:05:00Z}, arrival: {scheduled: 2026-03-14T20:00:00Z}}
 `
 	path := filepath.Join(t.TempDir(), "flights.yaml")
 	if err := os.WriteFile(path, []byte(reference), 0o600); err != nil {

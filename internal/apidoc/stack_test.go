@@ -68,6 +68,10 @@ func (k keys) Named(name string, now time.Time) (*apikey.Key, bool) { return k.L
 // timetable knows one leg.
 type timetable struct{}
 
+func (x timetable) Departure(f bag.Flight, from, _ string) (*flightref.Reference, bool) {
+	return x.Lookup(f, from, "")
+}
+
 func (timetable) Lookup(f bag.Flight, origin, _ string) (*flightref.Reference, bool) {
 	if f.Number != "100" || origin != "ZRH" {
 		return nil, false

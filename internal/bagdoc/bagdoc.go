@@ -32,6 +32,9 @@ const (
 type References interface {
 	// Lookup returns the reference data of a leg. An airport "" fits every airport.
 	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
+	// Departure returns the reference data by which a flight departs from an airport. If from is "",
+	// to may tell from where.
+	Departure(f bag.Flight, from, to string) (*flightref.Reference, bool)
 }
 
 // Writer writes bags for one asker.
@@ -154,15 +157,10 @@ func (w *Writer) appendLeg(dst []byte, t trail.Traced, l *bag.Leg) []byte {
 }
 
 // appendCause appends the event that set the status of a leg, and its time, if the asker sees that
-// event. If the flight left without the bag, the time is that of its departure, whatever its
-// destination.
+// event. If the flight left without the bag, the time is that of its departure.
 func (w *Writer) appendCause(dst []byte, t trail.Traced, l *bag.Leg) []byte {
 	if l.Departed {
-		reference, known := w.References.Lookup(l.Flight, l.From, "")
-		if !known && l.From == "" { // a through flight
-			reference, known = w.References.Lookup(l.Flight, "", l.To)
-		}
-		if known {
+		if reference, known := w.References.Departure(l.Flight, l.From, l.To); known {
 			at, _ := reference.Departure.Best()
 			dst = AppendTime(dst, "status_since", at)
 		}

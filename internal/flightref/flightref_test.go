@@ -199,6 +199,28 @@ func TestAFlightHasDepartedByItsActualOrItsPastBestKnownTime(t *testing.T) {
 	}
 }
 
+func TestOfSeveralLegsFromOnePlaceTheFirstToDepartCounts(t *testing.T) {
+	entry := func(origin, destination, departure string) string {
+		return "  - {airline: BA, flight: 1, origin: " + origin + ", destination: " + destination + ", date: 2026-11-21, departure: {" + departure + "}, arrival: {scheduled: 2026-11-21T22:00:00Z}}\n"
+	}
+	const estimated, scheduled, actual = "estimated: 2026-11-21T14:00:00Z", "scheduled: 2026-11-21T13:00:00Z", "actual: 2026-11-21T15:00:00Z"
+	for _, c := range []struct{ lgw, lhr, want string }{{estimated, scheduled, "13:00"}, {scheduled, estimated, "13:00"}, {scheduled, actual, "15:00"}, {actual, scheduled, "15:00"}} {
+		store, _ := open(t, "flights:\n"+entry("LGW", "JFK", c.lgw)+entry("LHR", "BOS", c.lhr))
+		for _, from := range []string{"LHR", "LGW", "LON"} {
+			r, known := store.Departure(flight("BA", "1"), from, "JFK")
+			if !known {
+				t.Fatalf("%+v from %s: none", c, from)
+			}
+			if at, _ := r.Departure.Best(); at.Format("15:04") != c.want {
+				t.Errorf("%+v from %s: %s", c, from, at)
+			}
+		}
+		if store.Departed(flight("BA", "1"), "LON", "JFK", at("2026-11-21T12:59:00Z")) != (c.want == "15:00") {
+			t.Errorf("%+v: whether it has departed", c)
+		}
+	}
+}
+
 func TestWithoutAFileNoFlightIsKnown(t *testing.T) {
 	store := flightref.None()
 	if _, found := store.Lookup(flight("LX", "100"), "ZRH", "JFK"); found || store.Departed(flight("LX", "100"), "", "", at("2026-12-21T00:00:00Z")) {

@@ -47,9 +47,13 @@ func (t Times) Best() (time.Time, Basis) {
 	return t.Scheduled, Scheduled
 }
 
-// Departed reports whether the flight has left: its actual departure is known, or its best known
-// departure is not after now.
-func (r *Reference) Departed(now time.Time) bool {
+// departsBefore reports whether r departs before other: one with an actual time goes before one
+// without.
+func (r *Reference) departsBefore(other *Reference) bool {
 	at, basis := r.Departure.Best()
-	return basis == Actual || !at.After(now)
+	otherAt, otherBasis := other.Departure.Best()
+	if (basis == Actual) != (otherBasis == Actual) {
+		return basis == Actual
+	}
+	return at.Before(otherAt)
 }

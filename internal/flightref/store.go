@@ -58,16 +58,33 @@ func (s *Store) Lookup(f bag.Flight, origin, destination string) (*Reference, bo
 	return found, found != nil
 }
 
-// Departed reports whether the flight is known to have left an airport, wherever it goes. If from is
-// "" and the flight has several legs, the one that arrives at the airport to counts. See
-// Reference.Departed.
-func (s *Store) Departed(f bag.Flight, from, to string, now time.Time) bool {
+// Departure returns the reference by which a flight departs from an airport, wherever it goes. If
+// several of its legs do, that is the first of them: one with an actual time goes before one
+// without. If from is "" and the flight has several legs, it is the one that arrives at the airport
+// to.
+func (s *Store) Departure(f bag.Flight, from, to string) (*Reference, bool) {
 	references := s.flight(f)
 	if from == "" && len(references) > 1 {
-		r, known := s.Lookup(f, "", to)
-		return known && r.Departed(now)
+		return s.Lookup(f, "", to)
 	}
-	return slices.ContainsFunc(references, func(r *Reference) bool { return s.fits(from, r.Origin) && r.Departed(now) })
+	var first *Reference
+	for _, r := range references {
+		if s.fits(from, r.Origin) && (first == nil || r.departsBefore(first)) {
+			first = r
+		}
+	}
+	return first, first != nil
+}
+
+// Departed reports whether the flight has left by the reference that Departure returns: its actual
+// departure is known, or its best known departure is not after now.
+func (s *Store) Departed(f bag.Flight, from, to string, now time.Time) bool {
+	r, known := s.Departure(f, from, to)
+	if !known {
+		return false
+	}
+	at, basis := r.Departure.Best()
+	return basis == Actual || !at.After(now)
 }
 
 // Between returns the flights with a leg whose best known departure is after one time, and not
