@@ -296,6 +296,23 @@ func TestTheTextOfManyEventsIsParsedOnce(t *testing.T) {
 	}
 }
 
+func TestABagThatIsTooLargeForTheMemoryOfAnswersIsNotHeldWhole(t *testing.T) {
+	b := manyGroups(t, 1000) // 30 MB of texts
+	for _, path := range []string{rawPath, rawPathV1} {
+		s := boundedSite(&answers{plate: []*bag.Bag{b}}, flightref.None(), 1<<20)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got := get(s, "demo", path)
+		runtime.ReadMemStats(&after)
+		if allocated := after.TotalAlloc - before.TotalAlloc; !strings.HasPrefix(got, "503") || allocated > 5<<20 {
+			t.Errorf("%s: %d bytes allocated for %.200s", path, allocated, got)
+		}
+		if got := get(site(&answers{plate: []*bag.Bag{b}}), "demo", path); strings.Count(got, "raw_bim_msg") != 1001 || strings.Count(got, "},,{")+strings.Count(got, "}{") > 0 {
+			t.Errorf("%s in parts: %.200s", path, got)
+		}
+	}
+}
+
 func TestAnAnswerEndsWithItsContext(t *testing.T) {
 	s := site(&answers{plate: []*bag.Bag{manyGroups(t, 5)}})
 	gone, leave := context.WithCancel(t.Context())

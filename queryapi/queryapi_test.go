@@ -128,8 +128,12 @@ func (a *answers) OfPassenger(_ context.Context, pnr string, day bag.Day) ([]*ba
 func site(trails queryapi.Trails) *web.Site { return siteWith(trails, flightref.None()) }
 
 func siteWith(trails queryapi.Trails, flights bagdoc.References) *web.Site {
+	return boundedSite(trails, flights, 0)
+}
+
+func boundedSite(trails queryapi.Trails, flights bagdoc.References, answerBytes int64) *web.Site {
 	queries := queryapi.Queries{Trails: func(bag.Sight) queryapi.Trails { return trails }, Airports: airport.New(), Airlines: airline.New(), Flights: flights, ChangesRetention: 72 * time.Hour, Clock: time.Now}
-	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
+	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: answerBytes}, queries.Operations(), nil)
 }
 
 // get asks with a key and returns status and body.

@@ -99,11 +99,11 @@ func showBags(ctx context.Context, c *web.Call, w bagdoc.Writer, all []trail.Tra
 	if there > 0 && len(seen) == 0 && !conceal {
 		return c.NotAuthorised()
 	}
+	w.Part = c.Part
 	dst := append(c.Buffer, `{"bags":[`...)
 	shown, next := pageOf(seen, func(t *trail.Traced) bag.Plate { return t.Bag.Plate }, part)
 	for _, t := range shown {
 		dst, _ = w.Append(strictjson.AppendComma(dst), t) // never false: visible returns only bags that the viewer sees
-		dst = c.Part(dst)
 		if err := cmp.Or(ctx.Err(), c.PartErr()); err != nil {
 			return c.Unavailable(err)
 		}

@@ -45,6 +45,7 @@ type Writer struct {
 	Fields     Fields
 	ShowsRaw   func(*bag.Message) bool // reports whether the asker may read the text of a message; for Raw
 	MaxEvents  int                     // how many events of a bag are written at most, the newest ones; 0: no limit
+	Part       func([]byte) []byte     // if set, called after each event; what follows is appended to its result
 }
 
 // Append appends a bag. If the asker does not see the bag, it appends nothing and returns false.
@@ -75,6 +76,9 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	for i := first; i < len(seen.Events); i++ {
 		dst = strictjson.AppendComma(dst)
 		dst = w.appendEvent(dst, seen, &seen.Events[i])
+		if w.Part != nil {
+			dst = w.Part(dst)
+		}
 	}
 	dst = append(dst, ']')
 	if first > 0 && w.Fields != List {
