@@ -165,18 +165,6 @@ func ownRush(plate Plate, messages []*Message) []*Message {
 	return all
 }
 
-// setLegs sets the legs of a bag, Cancelled, and the names that find it.
-func (r Rules) setLegs(b *Bag) {
-	messages := make([]*Message, 0, len(b.Events))
-	for _, e := range b.Events {
-		if !e.Message.IsReport() {
-			messages = append(messages, e.Message)
-		}
-	}
-	b.Legs, b.current = r.legs(b, messages), nil
-	b.Cancelled = !b.Unknown && (len(b.Legs) == 0 || !b.Legs[0].Living)
-}
-
 // describe sets the fields of a bag from its events, which must be in order: Unknown, Rush and
 // Originals, and its Description. Each field of the latter comes from the latest BSM that holds it,
 // else from the latest BPM. Positionings do not count.

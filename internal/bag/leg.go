@@ -7,27 +7,28 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// legs returns the legs of a bag: the living ones (rules §3), then the legs of the other flights
-// that its messages name. It also sets the names that find the bag.
-func (r Rules) legs(b *Bag, messages []*Message) []Leg {
+// setLegs sets the legs of a bag, Cancelled, and the names that find it. The living legs (rules §3)
+// come first, then the legs of the other flights that its messages name.
+func (r Rules) setLegs(b *Bag) {
 	latest := b.current.latestFirst()
-	living := r.livingLegs(b.current, latest, messages, b.Events)
 	b.findBy(latest)
-	r.sortByTravel(living, messages)
+	living := r.livingLegs(b.current, latest, b.Events)
+	r.sortByTravel(living, b.Events)
 	s := r.newStatuses(living)
-	s.seat(messages)
+	s.seat(b.Events)
 	s.follow(b.Events)
 	if b.OwnRush {
 		b.leaveBehindOwn(living)
 	}
-	past := otherLegs(s, messages)
-	r.sortByTravel(past, messages)
-	return append(living, past...)
+	past := otherLegs(s, b.Events)
+	r.sortByTravel(past, b.Events)
+	b.Legs, b.current = append(living, past...), nil
+	b.Cancelled = !b.Unknown && len(living) == 0
 }
 
 // livingLegs applies rules 1 to 3 of rules §3, legs, to every airport. latest are the current BSMs,
 // the latest first. Each leg is NotLoaded, or NoStatus if it can have no loading status.
-func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, events []Event) []Leg {
+func (r Rules) livingLegs(current *currentBSMs, latest []*Message, events []Event) []Leg {
 	all := itinerary{rules: r}
 	out := exits{current: current}
 	for _, m := range latest { // rule 1
@@ -46,8 +47,8 @@ func (r Rules) livingLegs(current *currentBSMs, latest, messages []*Message, eve
 			all.add(m.inbound(), NoStatus)
 		}
 	}
-	for _, m := range slices.Backward(messages) { // rule 3, .F of a BPM
-		if m.Kind.IsProcessing() && !m.Outbound.IsZero() && out.take(m.Airport) {
+	for _, e := range slices.Backward(events) { // rule 3, .F of a BPM
+		if m := e.Message; m.Kind.IsProcessing() && !m.Outbound.IsZero() && out.take(m.Airport) {
 			all.add(m.outbound(), NotLoaded)
 		}
 	}
@@ -79,7 +80,7 @@ func (r Rules) loadedLast(events []Event) []*Message {
 
 // otherLegs returns a leg for each flight that messages name and that has no living leg. Its
 // airports come from the latest message that knows the departure.
-func otherLegs(living *statuses, messages []*Message) []Leg {
+func otherLegs(living *statuses, events []Event) []Leg {
 	var past []Leg
 	var byFlight smallmap.Map[Flight, int] // index in past
 	add := func(l Leg) {
@@ -95,11 +96,11 @@ func otherLegs(living *statuses, messages []*Message) []Leg {
 			past[i].From, past[i].To = l.From, l.To
 		}
 	}
-	for _, m := range slices.Backward(messages) {
-		for l := range m.outwardLegs() {
+	for _, e := range slices.Backward(events) {
+		for l := range e.Message.outwardLegs() {
 			add(l)
 		}
-		if !m.Inbound.IsZero() {
+		if m := e.Message; !m.Inbound.IsZero() {
 			add(m.inbound())
 		}
 	}
@@ -116,14 +117,14 @@ const longestChain = 8
 // element on its flight that departs where the leg departs. If there is none, it is the latest
 // message that names the flight. The leg with the later message comes first; in one message .I comes
 // before .F, and .F before .O.
-func (r Rules) sortByTravel(legs []Leg, messages []*Message) {
+func (r Rules) sortByTravel(legs []Leg, events []Event) {
 	if len(legs) < 2 {
 		return
 	}
 	var named smallmap.Map[Flight, []element]
 	count := 0
-	for _, m := range slices.Backward(messages) {
-		for l := range m.Legs() {
+	for _, e := range slices.Backward(events) {
+		for l := range e.Message.Legs() {
 			before := named.Value(l.Flight)
 			if !slices.ContainsFunc(before, func(e element) bool { return e.from == l.From }) {
 				named.Set(l.Flight, append(before, element{l.From, count}))

@@ -139,8 +139,9 @@ func (s *statuses) arrive(f Flight, airport string) {
 
 // seat sets the seat of each leg. It comes from the latest BSM that holds a seat, among the BSMs at
 // the departure of the leg and for its flight.
-func (s *statuses) seat(messages []*Message) {
-	for _, m := range slices.Backward(messages) {
+func (s *statuses) seat(events []Event) {
+	for _, e := range slices.Backward(events) {
+		m := e.Message
 		if !m.Kind.IsSource() || m.Seat == "" {
 			continue
 		}
