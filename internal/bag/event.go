@@ -6,36 +6,31 @@ import (
 	"bagtrail/parser"
 )
 
-// eventRule returns the event of a message that names plates, by the event table (rules §2).
-type eventRule func(*history, *Message) EventCode
+// eventRule returns the event of a message that names the plate, by the event table (rules §2). The
+// messages of a bag are given to it in the order of events.
+type eventRule func(*currentBSMs, Plate, *Message) EventCode
 
 // eventRules has the rule of each kind of message.
 var eventRules = [...]eventRule{
-	parser.BSM: (*history).sourceEvent,
-	parser.BPM: func(_ *history, m *Message) EventCode { return processingEvent(m) },
+	parser.BSM: (*currentBSMs).sourceEvent,
+	parser.BPM: func(_ *currentBSMs, _ Plate, m *Message) EventCode { return processingEvent(m) },
 }
 
 // If the parser accepts a kind that has no rule, this does not compile.
 var _ [parser.KindCount]eventRule = eventRules
 
-// history makes the events of a bag. Its messages are added in the order of events.
-type history struct {
-	plate   Plate
-	current *currentBSMs
-}
-
 // events makes the events of a bag from its messages, which are in the order of events. It also
 // returns the BSMs that are current after the last of them. It fails only with the error of ctx.
 func (r Rules) events(ctx context.Context, plate Plate, messages []*Message) ([]Event, *currentBSMs, error) {
-	h := history{plate, r.newCurrentBSMs(messages)}
+	current := r.newCurrentBSMs(messages)
 	made := make([]Event, 0, len(messages)+2)
 	for _, m := range messages {
 		if err := ctx.Err(); err != nil { // a DEL compares all onward flights of the current BSMs
 			return nil, nil, err
 		}
-		made = append(made, eventRules[m.Kind](&h, m).of(m))
+		made = append(made, eventRules[m.Kind](current, plate, m).of(m))
 	}
-	return made, h.current, nil
+	return made, current, nil
 }
 
 func (c EventCode) of(m *Message) Event {
@@ -49,17 +44,17 @@ type predecessor struct {
 	passengerStatus string
 }
 
-// sourceEvent returns the event of a source message, such as a BSM.
-func (h *history) sourceEvent(m *Message) EventCode {
+// sourceEvent adds a source message, such as a BSM, and returns its event.
+func (c *currentBSMs) sourceEvent(plate Plate, m *Message) EventCode {
 	var before predecessor
 	if m.Change == parser.Revise {
-		before = h.current.predecessor(m)
+		before = c.predecessor(m)
 	}
-	h.current.add(m)
+	c.add(m)
 	switch {
 	case m.Change == parser.Delete:
 		return entry(EventCancelled)
-	case m.Rush || h.plate[0] == '2':
+	case m.Rush || plate[0] == '2':
 		return entry(EventReflighted)
 	case m.Change == parser.Revise && !before.flight.IsZero() && before.flight != m.Outbound.Flight:
 		return entry(EventRerouted)
