@@ -9,9 +9,6 @@ import (
 // local date of departure.
 type Day int32
 
-// errDay is the error of ParseDay.
-var errDay = errors.New("not a calendar date of the form YYYY-MM-DD")
-
 // DayOf returns the calendar date that t shows in its own location.
 func DayOf(t time.Time) Day { return DayIn(t.Date()) }
 
@@ -31,7 +28,7 @@ func (d Day) Year() int { return d.midnight().Year() }
 func ParseDay(s string) (Day, error) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil || len(s) != 10 {
-		return 0, errDay
+		return 0, errors.New("not a calendar date of the form YYYY-MM-DD")
 	}
 	return DayOf(t), nil
 }
