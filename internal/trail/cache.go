@@ -23,10 +23,6 @@ type plateState struct {
 	listed *listedPlate // the entry of a list; if it is set, there are neither messages nor bags
 }
 
-func newPlateState(version uint64, messages []*bag.Message) *plateState {
-	return &plateState{version: version, messages: messages, containers: bag.Containers(messages)}
-}
-
 // containerState holds the positionings of a container at one version. Nobody changes it after it
 // was made.
 type containerState struct {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/parallel"
 	"bagtrail/internal/smallmap"
 )
 
@@ -19,7 +18,7 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, extra Wanted) ([
 	for {
 		p := readPlan{session: s, Wanted: extra}
 		extra = Wanted{}
-		var ready []int // the plates to fold
+		var ready []int // the plates to fold, whose messages and positionings are there
 		for i, plate := range plates {
 			if found[i] == nil {
 				var folds bool
@@ -28,7 +27,12 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, extra Wanted) ([
 				}
 			}
 		}
-		if err := s.foldAll(ctx, plates, found, ready); err != nil {
+		err := eachPlate(len(ready), func(n int) (err error) {
+			i := ready[n]
+			found[i], err = s.fold(ctx, plates[i], found[i])
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 		if p.Size() == 0 {
@@ -38,19 +42,6 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, extra Wanted) ([
 			return nil, err
 		}
 	}
-}
-
-// foldAll makes the bags of the plates at the indexes ready, whose messages and positionings are
-// there.
-func (s *session) foldAll(ctx context.Context, plates []bag.Plate, found []*plateState, ready []int) error {
-	return parallel.Do(len(ready), parallel.Workers(len(ready), platesAWorker), func(from, to int) (err error) {
-		for _, i := range ready[from:to] {
-			if found[i], err = s.fold(ctx, plates[i], found[i]); err != nil {
-				break
-			}
-		}
-		return err
-	})
 }
 
 // readPlan collects what a session reads with the next round trip.

@@ -60,51 +60,50 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	for i, pnr := range w.PNRs {
-		s.pnrs.Set(pnr, found.PNRs[i])
-	}
-	for i, p := range w.Originals {
-		s.rush.Set(p, found.Originals[i])
-	}
-	for i, pnr := range w.RushPNRs {
-		s.rushPNRs.Set(pnr, found.RushPNRs[i])
-	}
-	for i, p := range w.TrailVersions {
-		s.trailVersions.Set(p, found.TrailVersions[i])
-	}
-	for i, c := range w.StowageVersions {
-		s.stowageVersions.Set(c, found.StowageVersions[i])
-	}
+	keep(&s.pnrs, w.PNRs, found.PNRs)
+	keep(&s.rush, w.Originals, found.Originals)
+	keep(&s.rushPNRs, w.RushPNRs, found.RushPNRs)
+	keep(&s.trailVersions, w.TrailVersions, found.TrailVersions)
+	keep(&s.stowageVersions, w.StowageVersions, found.StowageVersions)
 	for i, c := range w.Stowage {
 		s.stowageVersions.Set(c, found.Stowage[i].Version)
-		if s.recallStowage(c) {
-			continue
+		if !s.recallStowage(c) {
+			s.addStowage(c, found.Stowage[i])
 		}
-		s.addStowage(c, found.Stowage[i])
 	}
-	states, err := s.statesOf(ctx, w.Trails, found.Trails)
-	if err != nil {
-		return Found{}, err
+	states := make([]*plateState, len(w.Trails))
+	err = eachPlate(len(states), func(i int) (err error) {
+		states[i], err = s.stateOf(ctx, w.Trails[i], found.Trails[i])
+		return err
+	})
+	keep(&s.trails, w.Trails, states)
+	return found, err
+}
+
+// keep keeps the answers about keys, which are in the order of the keys.
+func keep[K comparable, V any](in *smallmap.Map[K, V], keys []K, answers []V) {
+	for i, key := range keys {
+		in.Set(key, answers[i])
 	}
-	for i, state := range states {
-		s.trails.Set(w.Trails[i], state)
-	}
-	return found, nil
 }
 
 // platesAWorker is the least number of plates for which another goroutine is started.
 const platesAWorker = 32
 
-// statesOf returns the states of plates, as stateOf does, on several processors.
-func (s *session) statesOf(ctx context.Context, plates []bag.Plate, held []Held) ([]*plateState, error) {
-	states := make([]*plateState, len(plates))
-	err := parallel.Do(len(plates), parallel.Workers(len(plates), platesAWorker), func(from, to int) (err error) {
+// eachPlate calls do with each number below n, on several processors, until one call fails.
+func eachPlate(n int, do func(i int) error) error {
+	return each(n, parallel.Workers(n, platesAWorker), do)
+}
+
+// each calls do with each number below n, in so many goroutines. A goroutine ends at its first
+// error.
+func each(n, goroutines int, do func(i int) error) error {
+	return parallel.Do(n, goroutines, func(from, to int) (err error) {
 		for i := from; i < to && err == nil; i++ {
-			states[i], err = s.stateOf(ctx, plates[i], held[i])
+			err = do(i)
 		}
 		return err
 	})
-	return states, err
 }
 
 // messagesAtOnce is how many messages are parsed between two checks of the context. They take a few
@@ -129,7 +128,7 @@ func (s *session) stateOf(ctx context.Context, plate bag.Plate, held Held) (*pla
 		}
 		messages = append(messages, s.reader.enricher.Messages(plate, some)...)
 	}
-	state := newPlateState(held.Version, messages)
+	state := &plateState{version: held.Version, messages: messages, containers: bag.Containers(messages)}
 	state.transient = s.caching == cacheNone || s.caching == cacheRepeated && !s.reader.noteHistory(plate)
 	if slices.ContainsFunc(state.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
 		return state, nil

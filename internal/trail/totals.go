@@ -9,7 +9,6 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/budget"
-	"bagtrail/internal/parallel"
 )
 
 // Totals are the numbers of bags of a flight at an airport. They are the same for every asker.
@@ -79,11 +78,8 @@ const totalsAtOnce = 4
 // the asker does not matter.
 func (r *Reader) Totals(ctx context.Context, airport string, arriving bool, flights []bag.Flight) ([]Totals, error) {
 	all := make([]Totals, len(flights))
-	err := parallel.Do(len(flights), min(totalsAtOnce, len(flights)), func(from, to int) (err error) {
-		for i := from; i < to && err == nil; i++ {
-			err = r.addUp(ctx, end{r, airport, arriving}, flights[i], &all[i])
-		}
-		return err
+	err := each(len(flights), min(totalsAtOnce, len(flights)), func(i int) error {
+		return r.addUp(ctx, end{r, airport, arriving}, flights[i], &all[i])
 	})
 	return all, err
 }
