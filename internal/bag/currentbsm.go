@@ -14,7 +14,7 @@ type currentBSMs struct {
 	own   smallmap.Map[direction, int]   // index in slots of the slot of exactly this airport
 	near  smallmap.Map[direction, []int] // indices in slots of the slots of all airports that are one place with this one
 	// ignored holds the BSMs that are passed over: they change no leg.
-	ignored smallmap.Map[*Message, struct{}]
+	ignored smallmap.Set[*Message]
 }
 
 // direction is one side of an airport: its departing flights, or its arriving ones.
@@ -77,11 +77,11 @@ func (c *currentBSMs) add(m *Message) {
 	switch {
 	case m.isDelete():
 		if !c.deletes(m, d, before) {
-			c.ignored.Set(m, struct{}{})
+			c.ignored.Add(m)
 			return
 		}
 	case before != nil && !m.namesPassenger() && before.namesPassenger() && m.Outbound.Airline != before.Outbound.Airline:
-		c.ignored.Set(m, struct{}{})
+		c.ignored.Add(m)
 		return
 	}
 	c.slots[c.own.Value(d)].counted = true

@@ -51,7 +51,7 @@ type copyFinder struct {
 	rules   Rules
 	untimed bool     // there is a BPM without a read time; otherwise neither statuses nor runs of BPMs are needed
 	sets    []Status // a buffer for statuses
-	reads   smallmap.Map[reading, struct{}]
+	reads   smallmap.Set[reading]
 	runs    smallmap.Map[series, run]
 	origins smallmap.Map[origin, time.Time] // received time of the first message
 	loads   smallmap.Map[string, time.Time] // received time of the latest message that sets Loaded and has no read time
@@ -112,10 +112,7 @@ func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 
 // readAgain reports whether m repeats a text with the same read time.
 func (c *copyFinder) readAgain(m *Message) bool {
-	key := reading{m.Text, m.Read.UnixMilli()}
-	again := c.reads.Has(key)
-	c.reads.Set(key, struct{}{})
-	return again
+	return !c.reads.Add(reading{m.Text, m.Read.UnixMilli()})
 }
 
 // sentAgain reports whether m repeats a text with the same origin line that was received more than

@@ -58,17 +58,14 @@ func (t *itinerary) join() {
 type exits struct {
 	current *currentBSMs
 	taken   []string
-	asked   smallmap.Map[string, struct{}]
+	asked   smallmap.Set[string]
 }
 
 // take reports whether a leg out of the airport may be added: the BSMs of the airport do not decide
 // it, and no leg was added that leads out of a place that is one with it.
 func (e *exits) take(airport string) bool {
-	if e.asked.Has(airport) {
-		return false
-	}
-	e.asked.Set(airport, struct{}{})
-	if e.current.decidesExit(airport) || slices.ContainsFunc(e.taken, func(t string) bool { return e.current.rules.SamePlace(t, airport) }) {
+	isOne := func(taken string) bool { return e.current.rules.SamePlace(taken, airport) }
+	if !e.asked.Add(airport) || e.current.decidesExit(airport) || slices.ContainsFunc(e.taken, isOne) {
 		return false
 	}
 	e.taken = append(e.taken, airport)

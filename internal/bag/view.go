@@ -22,8 +22,8 @@ type Viewer struct {
 	ctx      context.Context // of the question
 	err      error           // the error of ctx, if a view is incomplete
 	sight    Sight
-	visible  smallmap.Map[*Event, *visibility]                       // by the first event of the bag
-	withheld smallmap.Map[*Event, *smallmap.Map[*Message, struct{}]] // by the first event of the first bag of the plate
+	visible  smallmap.Map[*Event, *visibility]             // by the first event of the bag
+	withheld smallmap.Map[*Event, *smallmap.Set[*Message]] // by the first event of the first bag of the plate
 }
 
 // NewViewer returns a Viewer for a sight. Once ctx has ended, views are incomplete and Err returns
@@ -53,7 +53,7 @@ func (v *Viewer) View(b *Bag) *Bag {
 		return b
 	}
 	at := v.visibility(b)
-	var withheld *smallmap.Map[*Message, struct{}]
+	var withheld *smallmap.Set[*Message]
 	if at.founding {
 		withheld = v.withhold(b)
 	}
@@ -101,14 +101,14 @@ func (b *Bag) redescribe() {
 		flight Flight
 		seat   string
 	}
-	var flights smallmap.Map[Flight, struct{}]
-	var seats smallmap.Map[seat, struct{}]
+	var flights smallmap.Set[Flight]
+	var seats smallmap.Set[seat]
 	for i := range b.Events {
 		m := b.Events[i].Message
 		for f := range m.Flights() {
-			flights.Set(f, struct{}{})
+			flights.Add(f)
 		}
-		seats.Set(seat{m.Outbound.Flight, m.Seat}, struct{}{})
+		seats.Add(seat{m.Outbound.Flight, m.Seat})
 	}
 	b.Legs = nil
 	for _, l := range whole.Legs {
@@ -124,9 +124,9 @@ func (b *Bag) redescribe() {
 
 // those returns the names that are also in all. The result reuses the memory of names.
 func those(names, all []string) []string {
-	var known smallmap.Map[string, struct{}]
+	var known smallmap.Set[string]
 	for _, name := range all {
-		known.Set(name, struct{}{})
+		known.Add(name)
 	}
 	return slices.DeleteFunc(names, func(name string) bool { return !known.Has(name) })
 }
@@ -142,12 +142,12 @@ func (v *Viewer) visibility(b *Bag) *visibility {
 		return at
 	}
 	at := &visibility{seen: make([]bool, len(b.Events))}
-	var pnrs smallmap.Map[string, struct{}]
+	var pnrs smallmap.Set[string]
 	for i := range b.Events {
 		if e := &b.Events[i]; e.Message.inScope(v.sight) {
 			at.seen[i] = true
 			if pnr := e.pnr(); pnr != "" {
-				pnrs.Set(pnr, struct{}{})
+				pnrs.Add(pnr)
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func (v *Viewer) visibility(b *Bag) *visibility {
 // that would belong to the booking of an unseen BSM if there were only the unseen messages. The reason
 // is that the other messages of the plate decide to which bag a message belongs that names nobody
 // (rules §3), and the caller may have posted one of these, to make a second bag or to join two.
-func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
+func (v *Viewer) withhold(b *Bag) *smallmap.Set[*Message] {
 	plate := b.beside
 	if plate == nil {
 		plate = []Bag{*b}
@@ -174,14 +174,14 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 	if withheld, have := v.withheld.Get(&plate[0].Events[0]); have {
 		return withheld
 	}
-	withheld := new(smallmap.Map[*Message, struct{}])
+	withheld := new(smallmap.Set[*Message])
 	v.withheld.Set(&plate[0].Events[0], withheld)
 	for i := range plate {
 		if v.visibility(&plate[i]).founding {
 			continue
 		}
 		for _, e := range plate[i].Events {
-			withheld.Set(e.Message, struct{}{})
+			withheld.Add(e.Message)
 		}
 	}
 	messages, others := v.unseen(plate)
@@ -198,12 +198,12 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 			continue
 		}
 		for _, m := range booking {
-			withheld.Set(m, struct{}{})
+			withheld.Add(m)
 		}
 		first := firstDay(booking)
 		for _, m := range others {
 			if !m.IsReport() || m.reaches(first) {
-				withheld.Set(m, struct{}{})
+				withheld.Add(m)
 			}
 		}
 	}
@@ -212,15 +212,14 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Map[*Message, struct{}] {
 
 // unseen returns the unseen messages of a plate, each once. others are its reports and positionings.
 func (v *Viewer) unseen(plate []Bag) (messages, others []*Message) {
-	var known smallmap.Map[*Message, struct{}]
+	var known smallmap.Set[*Message]
 	for i := range plate {
 		at := v.visibility(&plate[i])
 		for j := range plate[i].Events {
 			e := &plate[i].Events[j]
-			if at.seen[j] || known.Has(e.Message) {
+			if at.seen[j] || !known.Add(e.Message) {
 				continue
 			}
-			known.Set(e.Message, struct{}{})
 			if e.Message.IsReport() || e.Positioning {
 				others = append(others, e.Message)
 			} else {

@@ -5,10 +5,6 @@ import "slices"
 // Distinct removes repeated elements from list and keeps the order of the rest. The result reuses
 // the memory of list; behind it, that memory is zeroed.
 func Distinct[T comparable](list []T) []T {
-	var seen Map[T, struct{}]
-	return slices.DeleteFunc(list, func(x T) bool {
-		repeated := seen.Has(x)
-		seen.Set(x, struct{}{})
-		return repeated
-	})
+	var seen Set[T]
+	return slices.DeleteFunc(list, func(x T) bool { return !seen.Add(x) })
 }

@@ -1,5 +1,5 @@
-// Package smallmap provides Map, a map for few entries, and Distinct, which removes duplicates from
-// short lists.
+// Package smallmap provides Map and Set for few entries, and Distinct, which removes duplicates
+// from short lists.
 //
 // A bag has a handful of legs, airports and passengers. For so few entries a linear search in a
 // slice allocates less than a Go map: with Go maps, folding a bag takes 10% more time and 50% more
@@ -73,4 +73,17 @@ func (m *Map[K, V]) Set(key K, value V) {
 			m.index[m.list[i].key] = i
 		}
 	}
+}
+
+// Set is a set of keys, which it holds as a Map does. The zero value is an empty set.
+type Set[K comparable] struct{ keys Map[K, struct{}] }
+
+// Has reports whether key is in the set.
+func (s *Set[K]) Has(key K) bool { return s.keys.Has(key) }
+
+// Add adds key, and reports whether it was not in the set before.
+func (s *Set[K]) Add(key K) bool {
+	before := len(s.keys.list)
+	s.keys.Set(key, struct{}{})
+	return len(s.keys.list) > before
 }

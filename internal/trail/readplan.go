@@ -48,7 +48,7 @@ func (s *session) read(ctx context.Context, plates []bag.Plate, extra Wanted) ([
 type readPlan struct {
 	*session
 	Wanted
-	containers smallmap.Map[bag.Container, struct{}] // the containers whose positionings or versions are in Wanted
+	containers smallmap.Set[bag.Container] // the containers whose positionings or versions are in Wanted
 }
 
 // of returns the state of a plate, and whether its bags are to be made now. If messages or
@@ -131,7 +131,7 @@ func (p *readPlan) cached(plate bag.Plate) *plateState {
 	case have && !known && !p.skipVersions:
 		p.TrailVersions = append(p.TrailVersions, plate)
 		for _, c := range before.containers {
-			if !p.stowageVersions.Has(c) && p.isFirst(c) {
+			if !p.stowageVersions.Has(c) && p.containers.Add(c) {
 				p.StowageVersions = append(p.StowageVersions, c)
 			}
 		}
@@ -158,17 +158,8 @@ func (p *readPlan) wantStowage(c bag.Container) bool {
 	if p.stowage.Has(c) || p.recallStowage(c) {
 		return true
 	}
-	if p.isFirst(c) {
+	if p.containers.Add(c) {
 		p.Stowage = append(p.Stowage, c)
 	}
 	return false
-}
-
-// isFirst reports whether the plan did not have the container yet.
-func (p *readPlan) isFirst(c bag.Container) bool {
-	if p.containers.Has(c) {
-		return false
-	}
-	p.containers.Set(c, struct{}{})
-	return true
 }

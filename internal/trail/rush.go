@@ -214,22 +214,18 @@ func (s *session) leaveBehind(ctx context.Context, b *bag.Bag) (first *bag.Bag, 
 
 // rushBagsOf returns the rush bags whose original is b.
 func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error) {
-	if b.Rush && s.joinedPlates[b.Plate] {
-		return s.reflights[b], nil // each bag of a chain follows the chain to its end
+	if b.Rush && s.joinedPlates.Has(b.Plate) {
+		return s.reflights.Value(b), nil // each bag of a chain follows the chain to its end
 	}
 	if _, err := s.loadRush(ctx, []bag.Plate{b.Plate}); err != nil {
 		return nil, err
 	}
-	if s.reflights == nil {
-		s.reflights, s.joinedRush, s.joinedPlates = make(map[*bag.Bag][]*bag.Bag), make(map[*bag.Bag]bool), make(map[bag.Plate]bool)
-	}
-	if !s.joinedPlates[b.Plate] {
+	if s.joinedPlates.Add(b.Plate) {
 		for _, p := range s.rush.Value(b.Plate) {
 			if err := s.addReflights(ctx, s.bags.Value(p)); err != nil {
 				return nil, err
 			}
 		}
-		s.joinedPlates[b.Plate] = true
 	}
 	if !b.Rush {
 		for _, pnr := range b.PNRs {
@@ -247,26 +243,25 @@ func (s *session) rushBagsOf(ctx context.Context, b *bag.Bag) ([]*bag.Bag, error
 			}
 		}
 	}
-	return s.reflights[b], nil
+	return s.reflights.Value(b), nil
 }
 
 // addReflights adds rush bags to the reflights of their originals, each rush bag once.
 func (s *session) addReflights(ctx context.Context, bags []*bag.Bag) error {
 	for _, rush := range s.founded(bags) {
-		if !rush.Rush || rush.OwnRush || s.joinedRush[rush] {
+		if !rush.Rush || rush.OwnRush || !s.joinedRush.Add(rush) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.joinedRush[rush] = true
 		found, err := s.originals(ctx, rush)
 		if err != nil {
 			return err
 		}
 		for _, original := range smallmap.Distinct(slices.Clone(found)) {
 			if original != nil {
-				s.reflights[original] = append(s.reflights[original], rush)
+				s.reflights.Set(original, append(s.reflights.Value(original), rush))
 			}
 		}
 	}

@@ -37,9 +37,9 @@ type session struct {
 type links struct {
 	days         smallmap.Map[bag.Plate, []*bag.Bag] // see byDay
 	passengers   smallmap.Map[string, *passenger]    // by PNR
-	reflights    map[*bag.Bag][]*bag.Bag             // the rush bags of a bag that are joined so far
-	joinedRush   map[*bag.Bag]bool                   // the rush bags that are in reflights
-	joinedPlates map[bag.Plate]bool                  // the plates for which all rush bags that name them are in reflights
+	reflights    smallmap.Map[*bag.Bag, []*bag.Bag]  // the rush bags of a bag that are joined so far
+	joinedRush   smallmap.Set[*bag.Bag]              // the rush bags that are in reflights
+	joinedPlates smallmap.Set[bag.Plate]             // the plates for which all rush bags that name them are in reflights
 }
 
 func (r *Reader) newSession() *session { return &session{reader: r, caching: r.caching} }
