@@ -69,23 +69,19 @@ func (c *currentBSMs) at(d direction) []int {
 	return near
 }
 
-// add adds a BSM. It ignores a DEL that does not count, and a BSM that names no passenger if it
-// would end a BSM of another airline that names one.
+// slotOf returns the slot of exactly the airport and direction of a BSM.
+func (c *currentBSMs) slotOf(m *Message) *slot { return &c.slots[c.own.Value(m.direction())] }
+
+// add adds a BSM.
 func (c *currentBSMs) add(m *Message) {
-	d := m.direction()
-	before := c.slots[c.own.Value(d)].current
-	switch {
-	case m.isDelete():
-		if !c.deletes(m, d, before) {
-			c.ignored.Add(m)
-			return
-		}
-	case before != nil && !m.namesPassenger() && before.namesPassenger() && m.Outbound.Airline != before.Outbound.Airline:
+	own := c.slotOf(m)
+	if c.passesOver(m, own) {
 		c.ignored.Add(m)
 		return
 	}
-	c.slots[c.own.Value(d)].counted = true
-	for _, i := range c.at(d) {
+	own.counted = true
+	before := own.current
+	for _, i := range c.at(m.direction()) {
 		s := &c.slots[i]
 		switch {
 		case !m.isDelete():
@@ -96,17 +92,20 @@ func (c *currentBSMs) add(m *Message) {
 	}
 }
 
-// deletes reports whether a DEL counts: either the current BSM of its airport names the same
-// flight, or the airport never had another BSM, and an .O of a current BSM departs there on that
-// flight.
-func (c *currentBSMs) deletes(m *Message, d direction, before *Message) bool {
-	if before != nil {
-		return before.Outbound.Flight == m.Outbound.Flight
+// passesOver reports whether a BSM changes no leg. A DEL counts if the current BSM of its airport
+// names the same flight, or if the airport never had another BSM, and an .O of a current BSM departs
+// there on that flight. Any other BSM counts, unless it names no passenger and would end a BSM of
+// another airline that names one.
+func (c *currentBSMs) passesOver(m *Message, own *slot) bool {
+	before := own.current
+	switch {
+	case !m.isDelete():
+		return before != nil && !m.namesPassenger() && before.namesPassenger() && m.Outbound.Airline != before.Outbound.Airline
+	case before != nil:
+		return before.Outbound.Flight != m.Outbound.Flight
 	}
-	if d.arriving || c.slots[c.own.Value(d)].hadBSM {
-		return false
-	}
-	return slices.ContainsFunc(c.onwardFrom(m.Airport), func(l Leg) bool { return l.Flight == m.Outbound.Flight })
+	return own.arriving || own.hadBSM ||
+		!slices.ContainsFunc(c.onwardFrom(m.Airport), func(l Leg) bool { return l.Flight == m.Outbound.Flight })
 }
 
 // decidesExit reports whether the BSMs of the airport alone say which leg leads out of it, because
@@ -149,11 +148,10 @@ func (c *currentBSMs) onwardFrom(airport string) []Leg {
 
 // predecessor returns the predecessor of the BSM m (rules §3, legs). m must not be added yet.
 func (c *currentBSMs) predecessor(m *Message) predecessor {
-	d := m.direction()
-	if before := c.slots[c.own.Value(d)].last; before != nil {
+	if before := c.slotOf(m).last; before != nil {
 		return predecessor{before.Outbound.Flight, before.PassengerStatus}
 	}
-	if legs := c.onwardFrom(m.Airport); !d.arriving && len(legs) > 0 {
+	if legs := c.onwardFrom(m.Airport); !m.Arriving && len(legs) > 0 {
 		return predecessor{flight: legs[0].Flight}
 	}
 	return predecessor{}
