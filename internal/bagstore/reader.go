@@ -114,11 +114,19 @@ func (r *Reader) Lengths(ctx context.Context, plates []bag.Plate) ([]int, error)
 	return lengths, nil
 }
 
-// ascending returns the plates of each reply in ascending order.
+// ascending returns the plates of each reply in ascending order, and reports its other members as
+// damage.
 func (r *Reader) ascending(replies []*goredis.StringSliceCmd) [][]bag.Plate {
 	all := make([][]bag.Plate, len(replies))
 	for i, reply := range replies {
-		all[i] = r.store.plates(keyOf(reply), reply.Val())
+		all[i] = make([]bag.Plate, 0, len(reply.Val()))
+		for _, m := range reply.Val() {
+			if p := bag.Plate(m); p.Valid() {
+				all[i] = append(all[i], p)
+			} else {
+				r.store.report(damage{key: keyOf(reply), kind: badMember, member: m})
+			}
+		}
 		slices.Sort(all[i])
 	}
 	return all
@@ -211,17 +219,4 @@ func (r *Reader) messages(reply *goredis.StringSliceCmd, plate string) (messages
 		messages = append(messages, m)
 	}
 	return messages, 2*len(messages) == len(words)
-}
-
-// plates returns the members of a sorted set that are plates, and reports the others as damage.
-func (s *Store) plates(key string, members []string) []bag.Plate {
-	all := make([]bag.Plate, 0, len(members))
-	for _, m := range members {
-		if p := bag.Plate(m); p.Valid() {
-			all = append(all, p)
-		} else {
-			s.report(damage{key: key, kind: badMember, member: m})
-		}
-	}
-	return all
 }
