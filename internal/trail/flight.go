@@ -23,7 +23,7 @@ type Listed struct {
 	// the same for every asker. If every key that may ask for the flight sees the whole bag, all its
 	// messages count. Otherwise only messages count that name the flight or set the status of the leg.
 	Changed time.Time
-	whole   wholeAt
+	whole   bool // every key that may ask for the list sees the whole bag
 }
 
 // IsOf reports whether the entry is of b, a bag of the same plate, and shows its PNR and names. After
@@ -50,7 +50,11 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	bags := make([]bag.Bag, 0, len(list.plates))
 	r.eachAt(list, at, func(o *listedPlate, b *listedBag, leg bag.Leg) {
 		bags = append(bags, bag.Bag{Plate: o.plate, Nth: b.nth, Rush: b.rush, Description: bag.Description{PNR: b.pnr, Surname: b.surname, GivenName: b.givenName}})
-		listed = append(listed, Listed{Leg: leg, Changed: b.changed, whole: b.whole})
+		whole := b.whole.from
+		if arriving {
+			whole = b.whole.to
+		}
+		listed = append(listed, Listed{Leg: leg, Changed: b.changed, whole: whole})
 	})
 	for i := range listed {
 		listed[i].Bag = &bags[i]
@@ -58,7 +62,7 @@ func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f 
 	if r.sight == nil {
 		return listed, nil
 	}
-	return r.seen(ctx, listed, arriving)
+	return r.seen(ctx, listed)
 }
 
 // list returns the list of a flight. The legs at one end whose bags were re-flighted are Delayed.

@@ -7,19 +7,12 @@ import (
 )
 
 // seen removes from a list the fields that r.sight does not cover. The caller has checked that the
-// key may ask for the flight at its airport of departure or, if arriving is set, of arrival. Plates
-// that every such key sees whole are not read again. The listed bags and their loading statuses are
-// the same for everybody (rules §4).
-func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Listed, error) {
-	seesWhole := func(l *Listed) bool {
-		if arriving {
-			return l.whole.to
-		}
-		return l.whole.from
-	}
+// key may ask for the list. Plates that every such key sees whole are not read again. The listed
+// bags and their loading statuses are the same for everybody (rules §4).
+func (r *Reader) seen(ctx context.Context, listed []Listed) ([]Listed, error) {
 	var plates []bag.Plate
 	for i := range listed {
-		if !seesWhole(&listed[i]) {
+		if !listed[i].whole {
 			plates = append(plates, listed[i].Bag.Plate)
 		}
 	}
@@ -32,7 +25,7 @@ func (r *Reader) seen(ctx context.Context, listed []Listed, arriving bool) ([]Li
 	}
 	viewer := bag.NewViewer(ctx, r.sight)
 	for i := range listed {
-		if l := &listed[i]; !seesWhole(l) {
+		if l := &listed[i]; !l.whole {
 			*l = s.narrow(l, viewer)
 		}
 	}
