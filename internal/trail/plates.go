@@ -63,7 +63,7 @@ func (r *Reader) PlatesNamed(ctx context.Context, flights []bag.Flight, surname 
 		w.Named[i] = bag.Named{Flight: f, Surname: bag.FoldName(surname)}
 	}
 	found, err := r.index.Read(ctx, w)
-	return merged(found.Named), err
+	return merged(found.Named...), err
 }
 
 // PlatesEnding returns the plates with these last digits that messages name together with one of the
@@ -81,14 +81,14 @@ func (r *Reader) PlatesEnding(ctx context.Context, flights []bag.Flight, digits 
 			all = append(all, slices.DeleteFunc(plates, func(p bag.Plate) bool { return !strings.HasSuffix(string(p), digits) }))
 		}
 	}
-	return merged(all), nil
+	return merged(all...), nil
 }
 
 // flightsAtOnce is how many flights are searched for plates in one round trip.
 const flightsAtOnce = 32
 
-// merged returns the plates of several lists, each once, in ascending order.
-func merged(lists [][]bag.Plate) []bag.Plate {
+// merged returns the plates of lists, each once, in ascending order.
+func merged(lists ...[]bag.Plate) []bag.Plate {
 	all := slices.Concat(lists...)
 	slices.Sort(all)
 	return slices.Compact(all)

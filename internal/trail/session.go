@@ -270,7 +270,7 @@ func versionOf(containers []bag.Container, versions *smallmap.Map[bag.Container,
 // ofPlates returns the bags of loaded plates, each once, in the order of lists.
 func (s *session) ofPlates(plates []bag.Plate) []*bag.Bag {
 	all := make([]*bag.Bag, 0, len(plates))
-	for _, p := range slices.Compact(slices.Sorted(slices.Values(plates))) {
+	for _, p := range merged(plates) {
 		all = append(all, s.bags.Value(p)...)
 	}
 	return all

@@ -35,7 +35,7 @@ func (r *Reader) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, er
 func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced, error) {
 	s := r.newSession()
 	s.tracing = true // only for the plates that are loaded now, since most bags have no rush bags
-	plates = slices.Compact(slices.Sorted(slices.Values(plates)))
+	plates = merged(plates)
 	if err := s.load(ctx, plates, Wanted{Originals: plates}); err != nil {
 		return nil, err
 	}
