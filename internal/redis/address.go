@@ -167,6 +167,9 @@ func (p *urlParser) parameters(query string, sentinel bool) {
 			*target = value[0]
 		}
 	}
+	if p.Cluster && strings.ContainsAny(p.Prefix, "{}") {
+		p.fault("parameter \"prefix\": in a cluster, a prefix must not hold a brace, since braces decide on which node a key is")
+	}
 	if file := *targets["ca"]; file != "" {
 		p.trust(file)
 	}

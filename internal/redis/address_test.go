@@ -65,6 +65,7 @@ func TestFaultsInAURLAreSaidTogetherAndWithoutThePassword(t *testing.T) {
 		"redis://u:hunter2@a?x=1&prefix=%zz": {"parameters are not percent-encoded"},
 		"redis://u:hunter2@a?sentinel_user=": {`unknown parameter "sentinel_user"`},
 		"redis://a?prefix=1&prefix=2":        {`parameter "prefix" is repeated`},
+		"redis+cluster://a?prefix={}":        {"must not hold a brace"},
 		"redis://a?ca=x":                     {"needs TLS"},
 		"rediss://u:hunter2@a?ca=/not/there": {"/not/there"},
 		"rediss://a?ca=" + empty:             {"holds no certificate"},
