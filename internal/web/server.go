@@ -17,7 +17,7 @@ const (
 	readHeaderLimit = 5 * time.Second
 	readLimit       = 15 * time.Second // headers and body
 	writeLimit      = 30 * time.Second // from the end of the headers, or of the body if an operation has one
-	idleLimit       = 60 * time.Second
+	idleLimit       = 75 * time.Second // longer than load balancers keep a connection, as a rule
 	maxHeaderBytes  = 16 << 10
 )
 

@@ -38,10 +38,6 @@ const plates = 30
 
 func startStation(t *testing.T) *station {
 	t.Helper()
-	program := os.Getenv("BAGTRAIL_TEST_NGINX")
-	if program == "" {
-		t.Fatal("BAGTRAIL_TEST_NGINX names no nginx")
-	}
 	ports, err := loopback.Ports(2)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +60,7 @@ func startStation(t *testing.T) *station {
 		Balancer: kafka.Murmur2Balancer{}, Transport: &kafka.Transport{},
 	}
 	t.Cleanup(func() { _ = s.writer.Close() })
-	startNginx(t, program, s.api.URL, ports[1])
+	startNginx(t, ports[1], fmt.Sprintf("server { listen %s; location / { proxy_pass %s; } }", loopback.Join(ports[1]), s.api.URL))
 	s.nginx = "http://" + loopback.Join(ports[1])
 	told := func() bool {
 		got, err := s.api.TryDo(http.MethodGet, s.nginx+"/v1/changes", nil, "api_key", "", "X-Api-Key", lxKey)
@@ -76,9 +72,14 @@ func startStation(t *testing.T) *station {
 	return s
 }
 
-// startNginx starts an nginx that passes every request to the upstream and sets nothing else.
-func startNginx(t *testing.T, program, upstream string, port int) {
+// startNginx starts an nginx with servers, which listens on a port. All other settings are those of
+// Debian.
+func startNginx(t *testing.T, port int, servers string) {
 	t.Helper()
+	program := os.Getenv("BAGTRAIL_TEST_NGINX")
+	if program == "" {
+		t.Fatal("BAGTRAIL_TEST_NGINX names no nginx")
+	}
 	dir := t.TempDir()
 	conf := fmt.Sprintf(`
 		daemon off; master_process off; pid nginx.pid; error_log stderr;
@@ -86,8 +87,8 @@ func startNginx(t *testing.T, program, upstream string, port int) {
 		http {
 			gzip on; access_log off;
 			client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
-			server { listen 127.0.0.1:%d; location / { proxy_pass %s; } }
-		}`, port, upstream)
+			%s
+		}`, servers)
 	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
