@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -48,7 +49,8 @@ func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
 	}
 }
 
-// The store uses the master that a sentinel names, also after a failover.
+// The store uses the master that a sentinel names, also after a failover. Its user has the rights that
+// docs/operations.md lists.
 func TestSentinelsNameTheMaster(t *testing.T) {
 	master := redistest.StartServer(t)
 	host, port, err := net.SplitHostPort(master.Addr)
@@ -57,11 +59,17 @@ func TestSentinelsNameTheMaster(t *testing.T) {
 	}
 	replica := redistest.StartServer(t, "--replicaof", host+" "+port)
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
-	if err := os.WriteFile(file, fmt.Appendf(nil, "sentinel monitor blue %s %s 1\nsentinel down-after-milliseconds blue 1000\nsentinel failover-timeout blue 3000\n", host, port), 0o600); err != nil {
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rights, _ := strings.Cut(string(page), "\nuser bagtrail-sentinel ")
+	rights, _, _ = strings.Cut(rights, "\n")
+	if err := os.WriteFile(file, fmt.Appendf(nil, "sentinel monitor blue %s %s 1\nsentinel down-after-milliseconds blue 1000\nsentinel failover-timeout blue 3000\nuser bagtrail-sentinel %s\n", host, port, rights), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	sentinel := redistest.StartSentinel(t, file)
-	s := open(t, "redis+sentinel://"+sentinel.Addr+"/blue", bagstore.Config{})
+	s := open(t, "redis+sentinel://"+sentinel.Addr+"/blue?sentinel_user=bagtrail-sentinel&sentinel_password=bagtrail-secret", bagstore.Config{})
 	filings := oneBag(3)
 	if _, err := s.Writer().File(context.Background(), filings); err != nil {
 		t.Fatal(err)
@@ -79,4 +87,8 @@ func TestSentinelsNameTheMaster(t *testing.T) {
 		_, err := s.Writer().File(context.Background(), filings)
 		return err == nil && complete(t, s, filings) == nil
 	})
+	denied, err := exec.Command("redis-cli", "-p", sentinel.Port(), "acl", "log").Output()
+	if err != nil || strings.TrimSpace(string(denied)) != "" {
+		t.Errorf("the sentinel denied %s, %v", denied, err)
+	}
 }

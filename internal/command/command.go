@@ -201,7 +201,7 @@ func (p *process) logger(c *config.Config) *zap.Logger {
 	limit := telemetry.NewLimit(1)
 	redis.ClientLog(func(kind, line string) {
 		if written, leftOut := limit.Pass(kind, time.Now()); written {
-			log.Warn("the Redis client reports a problem", zap.String("detail", line), zap.Int("left_out", leftOut))
+			log.Warn("a notice of the Redis client", zap.String("detail", line), zap.Int("left_out", leftOut))
 		}
 	})
 	return log

@@ -61,6 +61,10 @@ func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 }
 
 func checkServer(ctx context.Context, client goredis.UniversalClient) ([]Finding, error) {
+	// An error of a sentinel, which may not be one, must not be taken for one of INFO.
+	if err := ping(ctx, client); err != nil {
+		return nil, err
+	}
 	var found []Finding
 	info, err := client.Info(ctx, "server").Result()
 	version := field(info, "redis_version")

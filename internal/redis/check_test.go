@@ -2,12 +2,14 @@ package redis_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
 
+	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 )
 
@@ -91,5 +93,33 @@ func TestAnOldServerIsFatal(t *testing.T) {
 	found, err := redistest.Open(t, "redis://"+s.Addr()).Check(context.Background())
 	if err != nil || len(found) != 4 || !found[0].Fatal || found[0].Found != "6.2.14" || found[1].Fatal || found[1].Found != "" {
 		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+// Such an error must not be taken for that of a Redis whose user may not read its settings.
+func TestAServerThatIsNoSentinelDoesNotPassTheCheck(t *testing.T) {
+	client := redistest.Open(t, "redis+sentinel://"+redistest.StartServer(t).Addr+"/master")
+	if found, err := client.Check(t.Context()); !errors.Is(err, redis.ErrUnavailable) {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+// Redis refuses PING too while it cannot save its data, but it answers queries.
+func TestARedisThatCannotSaveIsReady(t *testing.T) {
+	s := miniredis.RunT(t)
+	refusal := "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk."
+	s.Server().SetPreHook(func(c *server.Peer, cmd string, _ ...string) bool {
+		if cmd == "PING" {
+			c.WriteError(refusal)
+		}
+		return cmd == "PING"
+	})
+	client := redistest.Open(t, "redis://"+s.Addr())
+	if err := client.Ready(t.Context()); err != nil {
+		t.Error(err)
+	}
+	refusal = "LOADING Redis is loading the dataset in memory"
+	if err := client.Ready(t.Context()); !errors.Is(err, redis.ErrUnavailable) {
+		t.Errorf("while it loads its data: %v", err)
 	}
 }

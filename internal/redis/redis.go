@@ -92,10 +92,17 @@ func (c *Client) Cluster() bool {
 func (c *Client) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, ReadLimit(1))
 	defer cancel()
-	err := eachMaster(ctx, c.reads, func(ctx context.Context, master goredis.UniversalClient) error {
-		return master.Ping(ctx).Err()
-	})
-	return Unavailable("redis: ping", err)
+	return Unavailable("redis: ping", eachMaster(ctx, c.reads, ping))
+}
+
+// ping returns nil if a server answers queries. A server that cannot save its data refuses PING as it
+// refuses writes, but it answers queries.
+func ping(ctx context.Context, server goredis.UniversalClient) error {
+	err := server.Ping(ctx).Err()
+	if goredis.HasErrorPrefix(err, "MISCONF") {
+		return nil
+	}
+	return err
 }
 
 // Close closes all connections, and stops a Redis inside this process, whose data is lost. Close
