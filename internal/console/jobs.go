@@ -67,7 +67,7 @@ func (v *visit) bulk() (view, *problem) {
 		body["ids"] = form["id"]
 		list["id"] = form["id"]
 	default:
-		return v.done("", "nothing selected"), nil
+		return v.done("nothing selected"), nil
 	}
 	action := "resubmit"
 	if form.Get("action") == "dismiss" {

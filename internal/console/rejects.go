@@ -115,8 +115,9 @@ var filters = []string{"state", "code", "airport", "door"}
 var outcomes = []string{"accepted", "duplicate", "dismissed", "rejected", "unauthorised", "nothing selected"}
 
 // rejects shows rejected messages, and an editor with one of them.
-func (v *visit) rejects() (view, *problem) {
-	asked := v.r.URL.Query()
+func (v *visit) rejects() (view, *problem) { return v.rejectsOf(v.r.URL.Query()) }
+
+func (v *visit) rejectsOf(asked url.Values) (view, *problem) {
 	data := rejectsPage{filter: listOf(asked)}
 	if !data.filter.Has("state") {
 		data.filter.Set("state", "open")
@@ -243,7 +244,8 @@ func (p rejectsPage) Is(name, value string) bool {
 	return p.filter.Has(name) && p.filter.Get(name) == value
 }
 
-// resubmit submits a reject again: with the text of the form, or as it came.
+// resubmit submits a reject again: with the text of the form, or as it came. If it is not accepted,
+// the page shows the reject, with the text that was sent and its faults.
 func (v *visit) resubmit() (view, *problem) {
 	id, body := v.r.PathValue("id"), map[string]any{}
 	if p := v.form(); p != nil {
@@ -253,12 +255,23 @@ func (v *visit) resubmit() (view, *problem) {
 		body["text"] = v.text()
 	}
 	var answer struct {
-		Verdict string `json:"verdict"`
+		Verdict     string          `json:"verdict"`
+		Diagnostics []diagnosticDoc `json:"diagnostics"`
 	}
 	if p := v.ask("/v1/rejects/"+url.PathEscape(id)+"/resubmit", body, &answer); p != nil {
 		return view{Title: "Rejects", Section: "rejects"}, p
 	}
-	return v.done(id, answer.Verdict), nil
+	if answer.Verdict != "rejected" && answer.Verdict != "unauthorised" {
+		return v.done(answer.Verdict), nil
+	}
+	shown, p := v.rejectsOf(v.left(answer.Verdict))
+	if data, ok := shown.Data.(rejectsPage); ok && body["text"] != nil {
+		data.Selected.Text = v.text()
+		data.Check = checkOf(v.text(), answer.Diagnostics, data.Check.Editable)
+		data.Check.Verdict = answer.Verdict
+		shown.Data = data
+	}
+	return shown, p
 }
 
 func (v *visit) dismiss() (view, *problem) {
@@ -270,7 +283,7 @@ func (v *visit) dismiss() (view, *problem) {
 	if p := v.ask("/v1/rejects/"+url.PathEscape(id)+"/dismiss", map[string]any{"reason": reason}, nil); p != nil {
 		return view{Title: "Rejects", Section: "rejects"}, p
 	}
-	return v.done(id, "dismissed"), nil
+	return v.done("dismissed"), nil
 }
 
 // plateOf returns the first plate of a message, or "".
@@ -284,20 +297,22 @@ func plateOf(text string) string {
 	return ""
 }
 
-// done redirects to the page of the list or, if the reject was not accepted, to the reject. The list
-// has a link to the bag of a message that was accepted.
-func (v *visit) done(id, verdict string) view {
+// left returns the query of the page of the list that the form left, with the result of the form.
+func (v *visit) left(result string) url.Values {
 	back, _ := url.ParseQuery(v.r.PostFormValue("back")) // a query that cannot be parsed gives no filters
 	query := listOf(back)
 	if cursor := back.Get("cursor"); cursor != "" {
 		query.Set("cursor", cursor)
 	}
-	query.Set("done", verdict)
-	if plate := plateOf(v.r.PostFormValue("text")); plate != "" && verdict == "accepted" {
+	query.Set("done", result)
+	return query
+}
+
+// done redirects to the page of the list. It has a link to the bag of a message that was accepted.
+func (v *visit) done(result string) view {
+	query := v.left(result)
+	if plate := plateOf(v.r.PostFormValue("text")); plate != "" && result == "accepted" {
 		query.Set("plate", plate)
-	}
-	if id != "" && (verdict == "rejected" || verdict == "unauthorised") {
-		return view{Redirect: path("rejects", id) + "?" + query.Encode()}
 	}
 	return view{Redirect: listed(query.Encode())}
 }

@@ -128,15 +128,32 @@ func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 			t.Errorf("%s: %d %s after %s", action, w.Code, got, v.asked[len(v.asked)-1])
 		}
 	}
-	v.answers["POST "+at+"/resubmit"] = object{"verdict": "rejected"}
-	w := post(c, page+"/resubmit", back)
-	must(t, get(c, w.Header().Get("Location")), 200, "Rejected again. The reject stays open.")
-	v.answers["POST "+at+"/resubmit"] = object{"verdict": "accepted"}
-	w = post(c, page+"/resubmit", url.Values{"text": {"BSM\r\n.N/07240\r\n.N/0724000001002\r\n.N/0724000007001\r\n"}})
+	w := post(c, page+"/resubmit", url.Values{"text": {"BSM\r\n.N/07240\r\n.N/0724000001002\r\n.N/0724000007001\r\n"}})
 	must(t, get(c, w.Header().Get("Location")), 200, "Accepted.", `<a href="/console/bags/0724000001" autofocus>Bag <span>0724</span> 000001</a>`)
 	must(t, get(c, "/console/rejects?done=accepted&plate=../1"), 200, "and out of the list.</p>")
 	v.answers["POST "+at+"/resubmit"] = 409
 	must(t, post(c, page+"/resubmit", back), 409, "Not done", "Nothing was changed", `href="`+page+`/resubmit"`)
+}
+
+// A browser without the script sends a text that still has faults.
+func TestAMendThatIsNotAcceptedIsShownAsItWasSent(t *testing.T) {
+	v := withRejects(1)
+	at := "/v1/rejects/" + firstID
+	form := url.Values{"text": {"BSM\r\n.V/1LZRX\r\nENDBSM\r\n"}, "back": {"code=SVCPRB022&cursor=more&state=open"}}
+	fault := object{"code": "SVCPRB015", "severity": "error", "line": 2, "column": 6, "end_column": 9, "value": "ZRX", "expected": "a known airport"}
+	for verdict, want := range map[string]string{"rejected": "Rejected again. The reject stays open.", "unauthorised": "<b>The key may not send this message.</b>"} {
+		v.answers["POST "+at+"/resubmit"] = object{"verdict": verdict, "diagnostics": []object{fault}}
+		c, page := newConsole(v), strings.Replace(at, "/v1", "/console", 1)+"/resubmit"
+		text := must(t, post(c, page, form), 200, want, "\n"+form.Get("text")+"</textarea>", "<span>.V/1LZRX</span><i>     ^^^<small>015</small></i>",
+			`<code class="del">ZRX</code>`, "Resubmit mended", `name="back" value="`+html.EscapeString(form.Get("back"))+`"`)
+		if strings.Contains(text, `data-fix="22NOV"`) {
+			t.Errorf("%s: the faults are those of the message as it came", verdict)
+		}
+		asItCame := url.Values{"as": {"it came"}, "text": form["text"]}
+		must(t, post(c, page, asItCame), 200, "The reject stays open.", `data-fix="22NOV"`)
+	}
+	v.answers["GET "+at] = 503
+	must(t, post(newConsole(v), strings.Replace(at, "/v1", "/console", 1)+"/resubmit", form), 503, form.Get("text")+"</textarea>", "Send again")
 }
 
 // Who decides on the rejects of an older page goes on there, until none are left on it.
