@@ -2,6 +2,7 @@ package console
 
 import (
 	"errors"
+	"mime"
 	"net/http"
 	"strings"
 	"unicode/utf8"
@@ -110,8 +111,12 @@ func mark(marks, content string, f diagnosticDoc) string {
 	return string(under)
 }
 
-// form reads the form of the request into PostForm.
+// form reads the form of the request into PostForm. It refuses a form in another encoding than that
+// of the pages: ParseForm reads nothing of it, so a reject would be dismissed without the reason.
 func (v *visit) form() *problem {
+	if kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type")); kind != "application/x-www-form-urlencoded" {
+		return &problem{Status: http.StatusUnsupportedMediaType, Title: "The form is not application/x-www-form-urlencoded"}
+	}
 	var tooLarge *http.MaxBytesError
 	switch err := v.r.ParseForm(); {
 	case errors.As(err, &tooLarge):

@@ -3,6 +3,7 @@ package console_test
 import (
 	"fmt"
 	"html"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -90,6 +91,20 @@ func TestAFormThatIsTooLargeDismissesNothing(t *testing.T) {
 	}
 	if asked := strings.Join(v.asked, "\n"); strings.Contains(asked, "/dismiss") {
 		t.Errorf("%.1000s", asked)
+	}
+}
+
+// The fields of such a form are not read, so the reason would be lost.
+func TestAFormInAnotherEncodingDismissesNothing(t *testing.T) {
+	v := withRejects(1)
+	c := newConsole(v)
+	form := "--x\r\nContent-Disposition: form-data; name=\"reason\"\r\n\r\nknown\r\n--x--\r\n"
+	for _, kind := range []string{"multipart/form-data; boundary=x", "text/plain", ""} {
+		r := httptest.NewRequest("POST", "/console/rejects/"+firstID+"/dismiss", strings.NewReader(form))
+		must(t, send(c, r, "Content-Type", kind), 415, "The form is not application/x-www-form-urlencoded")
+	}
+	if asked := strings.Join(v.asked, "\n"); strings.Contains(asked, "/dismiss") {
+		t.Error(asked)
 	}
 }
 
