@@ -67,14 +67,16 @@ func getSession(_ context.Context, c *Call) Answer {
 }
 
 // endSession answers DELETE /v1/session. It ends the session of the cookie, even if the request has a
-// key.
+// key. A cookie whose session has ended is removed too.
 func endSession(ctx context.Context, c *Call) Answer {
 	if crossOrigin(c.Request) {
 		return c.Problem(fault.CrossOriginV1, "")
 	}
 	ended, known, err := sessionOf(ctx, c.site.Sessions, c.Request, c.site.Clock())
 	if err == nil && !known {
-		return c.Problem(fault.NotFoundV1, "The request has no session")
+		a := c.Problem(fault.NotFoundV1, "The request has no session")
+		a.cookie = c.sessionCookie("", -1)
+		return a
 	}
 	if err == nil {
 		err = c.site.Sessions.End(ctx, ended)
@@ -138,7 +140,11 @@ func (s *Site) resume(c *Call, now time.Time) (refusal Answer, refused bool) {
 	case err != nil:
 		return c.Unavailable(err), true
 	case !known:
-		return c.Problem(fault.KeyUnknownV1, "The session has ended"), true
+		refusal = c.Problem(fault.KeyUnknownV1, "The session has ended")
+		if c.operation.ID == "endSession" {
+			refusal.cookie = c.sessionCookie("", -1)
+		}
+		return refusal, true
 	case crossOrigin(c.Request):
 		return c.Problem(fault.CrossOriginV1, ""), true
 	}

@@ -197,6 +197,18 @@ func TestDeleteEndsTheSessionAndRemovesTheCookie(t *testing.T) {
 	if got := w.ask(t, cookie, "GET", "/v1/bags/1"); got != ended {
 		t.Error(got)
 	}
+	for _, tc := range []struct {
+		method, key string
+		status      int
+		removed     bool
+	}{{"GET", "", 401, false}, {"DELETE", "", 401, true}, {"DELETE", demo, 404, true}} { // it has ended
+		r := request(tc.method, "/v1/session", "", "api_key", tc.key)
+		r.AddCookie(cookie)
+		got := answer(w, r)
+		if cookies := got.Result().Cookies(); got.Code != tc.status || (len(cookies) == 1 && cookies[0].MaxAge < 0) != tc.removed {
+			t.Errorf("%+v: %d %v", tc, got.Code, cookies)
+		}
+	}
 	w.endings.err = errors.New("away")
 	if got := w.ask(t, other, "GET", "/v1/bags/1"); got != "503 unavailable SVCSRV001" {
 		t.Errorf("if it is not known whether the session was ended: %s", got)
