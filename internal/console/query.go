@@ -203,26 +203,28 @@ func (q *query) readAirport(words []string, isCode func(string) bool, which whic
 	return slices.Delete(slices.Clone(words), at, at+1)
 }
 
-// readNames reads words as a name. In SURNAME/GIVEN, as in messages, the surname ends at the slash.
-// Otherwise it may be the first word, the last one, or all words together. If there are codes of
-// airports among them, all words together come first. If no code is the airport, the first word alone
-// is a surname only if it is a code and the last word is none, as in LEE ANNA.
+// readNames reads the letters of words as a name; their digits are unread. In SURNAME/GIVEN, as in
+// messages, the surname ends at the slash. Otherwise it may be the first word, the last one, or all
+// words together. If there are codes of airports among them, all words together come first. If no
+// code is the airport, the first word alone is a surname only if it is a code and the last word is
+// none, as in LEE ANNA.
 func (q *query) readNames(words []string, isCode func(string) bool) {
-	letters := func(s string) string {
+	only := func(kind func(rune) bool, s string) string {
 		return strings.Map(func(r rune) rune {
-			if unicode.IsLetter(r) {
+			if kind(r) {
 				return r
 			}
 			return -1
 		}, s)
 	}
-	if surname, given, cut := strings.Cut(strings.Join(words, " "), "/"); cut && letters(surname) != "" {
+	if surname, given, cut := strings.Cut(strings.Join(words, " "), "/"); cut && only(unicode.IsLetter, surname) != "" {
 		words, q.Unread = []string{surname}, append(q.Unread, strings.Fields(given)...)
 	}
 	for _, word := range words {
-		if name := letters(word); name != "" {
-			q.words = append(q.words, name)
-		} else {
+		if name := only(unicode.IsLetter, word); name != "" {
+			q.words, word = append(q.words, name), only(unicode.IsDigit, word)
+		}
+		if word != "" {
 			q.Unread = append(q.Unread, word)
 		}
 	}

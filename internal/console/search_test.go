@@ -163,6 +163,8 @@ func TestTheSecondWordOfAKindIsNotUsed(t *testing.T) {
 		"123456 654321":         {`>end of a plate 123456<`, "Not used: 654321<", "at ZRH."},
 		"mueller zrh jfk lx 14": {`>airport ZRH<`, "Not used: JFK<", "matches."},
 		"mueller/anna zrh beat": {`>airport ZRH<`, "Not used: ANNA, BEAT<", "at ZRH."},
+		"mueller7 zrh":          {`>name MUELLER<`, "Not used: 7<", "at ZRH."},
+		"o724100001 zrh":        {`>name O<`, "Not used: 724100001<", "at ZRH."},
 		"jfk /mueller":          {`>name MUELLER<`, ">airport JFK</span> <", "at JFK."},
 	} {
 		must(t, post(c, "/console/search", url.Values{"q": {q}}), 200, want...)
