@@ -117,7 +117,9 @@ func scalar(name, pointer string, value []byte) argument {
 	switch {
 	case name == "limit" && (isString || value[0] == '['):
 		g.wrongKind = "a whole number"
-	case name != "limit" && !isString:
+	case name == "limit":
+		g.value = strings.TrimSuffix(g.value, ".0") // some encoders write each number so
+	case !isString:
 		g.wrongKind = "a string"
 	}
 	return g

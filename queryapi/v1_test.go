@@ -99,6 +99,7 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 		{"/v1/bags/search", `{"pnr":["ABC123"],"date":"2026-03-14","a/b":1}`, "/pnr malformed, /a~1b unknown"},
 		{"/v1/bags/search", `{"plate":"0724100001"}`, "/plate malformed"},
 		{"/v1/bags/search", `{"plate":["0724100001"],"limit":"2"}`, "/limit malformed"},
+		{"/v1/bags/search", `{"plate":["0724100001"],"limit":2.5}`, "/limit malformed"},
 		{"/v1/bags/search", `{"plate":["0724100001",724100002]}`, "/plate/1 malformed"},
 		{"/v1/bags/search", `{"plate":["0724100001"],"Date":"x"}`, "/Date unknown"},
 		{"/v1/bags/search", `{"pnr":"ABC123","pnr":"ABC124","date":"2026-03-14"}`, "/pnr repeated"},
@@ -226,11 +227,11 @@ func TestPagesGoThroughEveryBagOnce(t *testing.T) {
 		list = append(list, fmt.Sprintf(`"07241%05d"`, i))
 	}
 	for key, want := range map[string]int{"demo": 23, "lx": 19} {
-		for _, limit := range []int{1, 2, 7, 22, 23, 1000} {
+		for written, limit := range map[string]int{"1": 1, "2": 2, "7.0": 7, "22": 22, "23": 23, "1000.0": 1000} {
 			var seen []string
 			cursor := ""
 			for {
-				body := fmt.Sprintf(`{"plate":[%s],"limit":%d%s}`, strings.Join(list, ","), limit, cursor)
+				body := fmt.Sprintf(`{"plate":[%s],"limit":%s%s}`, strings.Join(list, ","), written, cursor)
 				w := askV1(s, key, "/v1/bags/search", body)
 				var a answer
 				if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil || w.Code != 200 || len(a.Bags) > limit || len(a.Bags) == 0 {
