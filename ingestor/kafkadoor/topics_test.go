@@ -129,6 +129,8 @@ func TestATopicThatMayLoseRecordsOrTimesIsWarnedOf(t *testing.T) {
 		{1, 1, "retention.ms", "3600000", fields{"retention.ms": "3600000", "wanted": int64(86400000)}},
 		{1, 1, "retention.ms", "86400000", nil},
 		{1, 1, "retention.ms", "-1", nil},
+		{1, 1, "retention.bytes", "1000000", fields{"retention.bytes": "1000000"}},
+		{1, 1, "retention.bytes", "-1", nil},
 		{1, 1, "message.timestamp.type", "LogAppendTime", fields{"message.timestamp.type": "LogAppendTime"}},
 		{1, 1, "message.timestamp.type", "CreateTime", nil},
 		{1, 1, "min.insync.replicas", "1", nil},
@@ -161,6 +163,21 @@ func TestATopicThatMayLoseRecordsOrTimesIsWarnedOf(t *testing.T) {
 		if !reflect.DeepEqual(said, want) {
 			t.Errorf("%+v: warnings %v", test, said)
 		}
+	}
+}
+
+func TestATopicWhoseSettingsMayNotBeReadIsWarnedOf(t *testing.T) {
+	w := newBroker(t)
+	w.needsFaults()
+	core, logs := observer.New(zap.WarnLevel)
+	w.kafka.Logger = zap.New(core)
+	w.cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.DescribeConfigs}, Err: kerr.TopicAuthorizationFailed, Count: -1})
+	w.open()
+	if err := w.door.EnsureTopics(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := logs.FilterMessage("the settings of a topic cannot be read, and are not checked").FilterField(zap.String("topic", w.conf.Topics.Raw)).Len(); n != 1 {
+		t.Errorf("%d warnings, want one: %v", n, logs.All())
 	}
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	mathrand "math/rand/v2"
@@ -53,6 +54,6 @@ func (s *service) openWebhooks(feed *changefeed.Feed) *webhooks.Service {
 	})
 	s.readers.start("topic of webhooks", s.webhooks.Read)
 	s.ready.Add("webhooks", false, // queries and messages do not need them
-		func(context.Context) error { return s.webhooks.Member() })
+		func(context.Context) error { return cmp.Or(s.webhooks.Member(), s.webhooks.Stalled()) })
 	return s.webhooks
 }

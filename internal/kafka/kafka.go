@@ -40,7 +40,7 @@ type Client struct {
 	dialer *kafkago.Dialer
 	client *kafkago.Client
 	turn   atomic.Uint32 // counts calls that write records without a key; selects their partition
-	logged sync.Map      // the topics and texts that logOnce has logged
+	logged sync.Map      // the topics and texts that warnOnce has logged
 }
 
 // Open returns a Client. It does not connect yet. It fails if the SASL settings are invalid.

@@ -11,7 +11,6 @@ import (
 
 	kafkago "github.com/segmentio/kafka-go"
 	"go.uber.org/zap"
-	"go.uber.org/zap/zapcore"
 )
 
 // Topic is a topic as EnsureTopics creates it.
@@ -131,16 +130,16 @@ func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	if t.Fixed {
 		advice = zap.String("keep", "change the number of partitions of this topic only if the start refuses it")
 	}
-	c.logOnce(zap.WarnLevel, t, "a topic has fewer partitions than bagtrail creates: consumers beyond that number are idle",
+	c.warnOnce(t, "a topic has fewer partitions than bagtrail creates: consumers beyond that number are idle",
 		zap.Int("partitions", found), zap.Int("wanted", t.Partitions), advice)
 	return nil
 }
 
-// logOnce logs a text about a topic, unless the client has logged it before: a start that waits calls
+// warnOnce logs a text about a topic, unless the client has logged it before: a start that waits calls
 // EnsureTopics again and again.
-func (c *Client) logOnce(level zapcore.Level, t Topic, text string, fields ...zap.Field) {
+func (c *Client) warnOnce(t Topic, text string, fields ...zap.Field) {
 	if _, again := c.logged.LoadOrStore([2]string{t.Name, text}, nil); !again {
-		c.conf.Logger.Log(level, text, append(fields, zap.String("topic", t.Name))...)
+		c.conf.Logger.Warn(text, append(fields, zap.String("topic", t.Name))...)
 	}
 }
 
@@ -246,21 +245,21 @@ func (t Topic) command(brokers []string) string {
 }
 
 // checkSettings returns an error if the topic is compacted and must not be, or if it is not compacted
-// and must be. It logs a warning if the topic keeps its records for a shorter time than wanted,
-// overwrites their times, or may have a single copy of them. If DescribeConfigs is denied, the check is
-// skipped.
+// and must be. It logs a warning if the topic keeps its records for a shorter time than wanted or
+// not beyond a size, overwrites their times, or may have a single copy of them. If DescribeConfigs is
+// denied, it logs a warning, and the check is skipped.
 func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{
 			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name,
-			ConfigNames: []string{"cleanup.policy", "retention.ms", "message.timestamp.type", "min.insync.replicas"},
+			ConfigNames: []string{"cleanup.policy", "retention.ms", "retention.bytes", "message.timestamp.type", "min.insync.replicas"},
 		}},
 	})
 	if err == nil && len(answer.Resources) > 0 {
 		err = answer.Resources[0].Error
 	}
 	if err != nil {
-		c.logOnce(zap.InfoLevel, t, "the settings of a topic cannot be read, and are not checked", zap.Error(err))
+		c.warnOnce(t, "the settings of a topic cannot be read, and are not checked", zap.Error(err))
 		return nil
 	}
 	for _, resource := range answer.Resources {
@@ -268,8 +267,11 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 			switch {
 			case e.ConfigName == "retention.ms":
 				c.warnOfShortRetention(t, e.ConfigValue)
+			case e.ConfigName == "retention.bytes" && !t.Compacted && e.ConfigValue != "-1":
+				c.warnOnce(t, "a topic deletes its oldest records beyond a size, whatever their age: set its retention.bytes to -1",
+					zap.String("retention.bytes", e.ConfigValue))
 			case e.ConfigName == "message.timestamp.type" && t.Log && e.ConfigValue != createTime:
-				c.logOnce(zap.WarnLevel, t, "a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
+				c.warnOnce(t, "a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
 					zap.String("message.timestamp.type", e.ConfigValue))
 			case e.ConfigName == "min.insync.replicas":
 				if err := c.warnOfSingleCopies(ctx, t, e.ConfigValue); err != nil {
@@ -292,7 +294,7 @@ func (c *Client) warnOfShortRetention(t Topic, kept string) {
 	if ms, err := strconv.ParseInt(kept, 10, 64); err != nil || ms < 0 || t.Compacted || ms >= t.Retention.Milliseconds() {
 		return
 	}
-	c.logOnce(zap.WarnLevel, t, "a topic keeps its records for a shorter time than bagtrail needs: what is older cannot be built again",
+	c.warnOnce(t, "a topic keeps its records for a shorter time than bagtrail needs: what is older cannot be built again",
 		zap.String("retention.ms", kept), zap.Int64("wanted", t.Retention.Milliseconds()))
 }
 
@@ -309,7 +311,7 @@ func (c *Client) warnOfSingleCopies(ctx context.Context, t Topic, insync string)
 		}
 		replicas := len(found.Partitions[0].Replicas)
 		if len(meta.Brokers) > 1 && (replicas < 2 || insync == "1") {
-			c.logOnce(zap.WarnLevel, t, "a record of a topic may be acknowledged while a single broker has it: if that broker is lost, so is the record",
+			c.warnOnce(t, "a record of a topic may be acknowledged while a single broker has it: if that broker is lost, so is the record",
 				zap.Int("replication.factor", replicas), zap.String("min.insync.replicas", insync))
 		}
 	}

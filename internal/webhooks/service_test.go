@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -26,7 +27,7 @@ func newClient(t *testing.T, cluster *kfake.Cluster) *kafka.Client {
 	t.Helper()
 	client := kafkatest.Open(t, cluster, kafka.Config{
 		Topics: []string{topic},
-		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond},
+		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond, Stall: 300 * time.Millisecond},
 	})
 	if err := client.EnsureTopics(t.Context(), kafka.Topic{Name: topic, Partitions: 3, Compacted: true}); err != nil {
 		t.Fatal(err)
@@ -342,4 +343,17 @@ func TestAWebhookIsToldWhatItsKeySees(t *testing.T) {
 	if keys := slices.Compact(slices.Clone(w.feed.keys)); fmt.Sprint(keys) != "[lx demo]" {
 		t.Errorf("asked by %q", keys)
 	}
+}
+
+func TestAPartitionOfWebhooksThatCannotBeReadIsStalled(t *testing.T) {
+	cluster := kafkatest.Start(t)
+	w := newWorld(t, newClient(t, cluster))
+	w.start(t)
+	w.create(t, "demo")
+	until(t, "nothing waits", func() bool { return w.Stalled() == nil })
+	refusal := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: topic, Err: kerr.TopicAuthorizationFailed, Count: -1})
+	w.feed.tell(5) // its position is written, and cannot be read
+	until(t, "the partition stalls", func() bool { return w.Stalled() != nil })
+	refusal.Remove()
+	until(t, "it moves again", func() bool { return w.Stalled() == nil })
 }

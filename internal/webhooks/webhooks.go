@@ -178,6 +178,10 @@ func New(conf Config) *Service {
 // [kafka.Consumer.Member].
 func (s *Service) Member() error { return s.consumer.Member() }
 
+// Stalled returns an error if a partition whose webhooks this process posts has stood still, see
+// [kafka.Consumer.Stalled].
+func (s *Service) Stalled() error { return s.consumer.Stalled() }
+
 // Read reads the topic until ctx ends. All else needs it, so it must go on until Run has returned and
 // no request is served any more.
 func (s *Service) Read(ctx context.Context) error {
