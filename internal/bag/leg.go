@@ -78,8 +78,8 @@ func (r Rules) loadedLast(events []Event) []*Message {
 	return loaded
 }
 
-// otherLegs returns a leg for each flight that messages name and that has no living leg. Its
-// airports come from the latest message that knows the departure.
+// otherLegs returns a leg for each flight that messages name and that has no living leg. Its airports
+// come from the latest message that knows the departure. Reports name no flight.
 func otherLegs(living *statuses, events []Event) []Leg {
 	var past []Leg
 	var byFlight smallmap.Map[Flight, int] // index in past

@@ -32,8 +32,8 @@ const (
 type References interface {
 	// Lookup returns the reference data of a leg. An airport "" fits every airport.
 	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
-	// Departure returns the reference data by which a flight departs from an airport. If from is "",
-	// to may tell from where.
+	// Departure returns the reference data by which a flight departs from an airport. If from is ""
+	// and the flight has several legs, it is that of the leg that arrives at to.
 	Departure(f bag.Flight, from, to string) (*flightref.Reference, bool)
 }
 

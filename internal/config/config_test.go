@@ -325,7 +325,7 @@ func TestNoTwoServersOfAProcessHaveTheSameAddress(t *testing.T) {
 		}
 	})
 	if got := faults(t, args, nil); len(args) < 3 || len(got) != len(args)*(len(args)-1)/2 {
-		t.Errorf("%q: want a fault for each two, got %q", args, got)
+		t.Errorf("%q: want a fault for each pair, got %q", args, got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -144,7 +145,7 @@ func (v *visit) rejectsOf(asked url.Values) (view, *problem) {
 	if p := v.ask("/v1/rejects?"+query.Encode(), nil, &list); p != nil {
 		return shown, p
 	}
-	if len(list.Rejects) == 0 && data.cursor != "" { // the last reject of an older page was decided on
+	if len(list.Rejects) == 0 && data.cursor != "" && v.r.Method == http.MethodGet { // the last reject of an older page was decided on
 		asked.Del("cursor")
 		shown.Redirect = v.r.URL.EscapedPath() + "?" + asked.Encode()
 		return shown, nil

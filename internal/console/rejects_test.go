@@ -167,6 +167,8 @@ func TestAMendThatIsNotAcceptedIsShownAsItWasSent(t *testing.T) {
 		asItCame := url.Values{"as": {"it came"}, "text": form["text"]}
 		must(t, post(c, page, asItCame), 200, "The reject stays open.", `data-fix="22NOV"`)
 	}
+	v.answers["GET /v1/rejects"] = object{"rejects": []object{}} // the page of the list that the form left is empty by now
+	must(t, post(newConsole(v), strings.Replace(at, "/v1", "/console", 1)+"/resubmit", form), 200, "\n"+form.Get("text")+"</textarea>")
 	v.answers["GET "+at] = 503
 	must(t, post(newConsole(v), strings.Replace(at, "/v1", "/console", 1)+"/resubmit", form), 503, form.Get("text")+"</textarea>", "Send again")
 }

@@ -24,6 +24,7 @@ func TestAURLSaysWhereRedisIs(t *testing.T) {
 		"redis+cluster://a":                      {Cluster: true, Hosts: []string{"a:6379"}},
 		"redis+sentinel://a,b:1,c/my%2Fmaster":   {Hosts: []string{"a:26379", "b:1", "c:26379"}, Master: "my/master"},
 		"redis://a/0?prefix=x@y":                 {Hosts: []string{"a:6379"}, Prefix: "x@y"},
+		"redis://a?prefix={}":                    {Hosts: []string{"a:6379"}, Prefix: "{}"},
 		"redis+sentinel://u:p@a/m/2?sentinel_user=s&sentinel_password=t": {
 			Hosts: []string{"a:26379"}, User: "u", Password: "p", Master: "m", Database: 2, SentinelUser: "s", SentinelPassword: "t",
 		},

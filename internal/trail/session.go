@@ -76,8 +76,11 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 		states[i], err = s.stateOf(ctx, w.Trails[i], found.Trails[i])
 		return err
 	})
+	if err != nil {
+		return Found{}, err
+	}
 	keep(&s.trails, w.Trails, states)
-	return found, err
+	return found, nil
 }
 
 // keep keeps the answers about keys, which are in the order of the keys.
@@ -90,7 +93,7 @@ func keep[K comparable, V any](in *smallmap.Map[K, V], keys []K, answers []V) {
 // platesAWorker is the least number of plates for which another goroutine is started.
 const platesAWorker = 32
 
-// eachPlate calls do with each number below n, on several processors, until one call fails.
+// eachPlate is each with as many goroutines as suit n plates.
 func eachPlate(n int, do func(i int) error) error {
 	return each(n, parallel.Workers(n, platesAWorker), do)
 }
