@@ -22,7 +22,7 @@ func (m *Message) readLoading(e line) {
 	}
 	u := &m.group().Loading
 	u.Present = true
-	if len(device) <= longestDevice {
+	if u.LongDevice = len(device) > longestDevice; !u.LongDevice {
 		u.Device = device
 	}
 	if len(compartment) <= longestCompartment {

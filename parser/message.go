@@ -59,8 +59,13 @@ type Processing struct {
 // Stowage is where the bags are stowed: fields 1 and 2 of the .U element.
 type Stowage struct {
 	Device      string // stowage device
+	LongDevice  bool   // field 1 is too long for a stowage device, so Device is ""
 	Compartment string // aircraft compartment, sometimes the airport itself
 }
+
+// HasDevice reports whether field 1 is there. Then the bags are in a container, even if its name is
+// too long.
+func (s *Stowage) HasDevice() bool { return s.Device != "" || s.LongDevice }
 
 // Loading is the .U element. Its members are empty if the field is absent or faulty.
 type Loading struct {

@@ -234,6 +234,13 @@ var containerRules = []rule{
 10:20 BPM .V/1LZRH .J/R .F/LX602/20JUN/GVA .N/+A
 10:30 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41`,
 		[]string{"events A: LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT LOADED_ON_AIRCRAFT", "events B: LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT"}},
+	{"a device whose name is too long is in no container that is positioned, but its bags are not aboard", `
+10:00 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1 .N/+A
+10:10 BPM .V/1LZRH .J/R .F/LX602/20JUN/GVA .U/AKE12345LXX .N/+A
+10:20 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE12345LXX/41
+10:30 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41
+10:40 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE12345LXX .B/NAL/+B`,
+		[]string{"events A: LOADED_IN_CONTAINER LOADED_IN_CONTAINER", "legs A: LX602 ZRH-GVA Loaded in Container", "legs B: LX602 ZRH-GVA Loaded in Container"}},
 	{"the event of an earlier positioning counts for a later one", `
 10:00 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1 .N/+A
 10:10 BPM .V/1LZRH .F/LX602/20JUN/GVA .U/AKE1/41

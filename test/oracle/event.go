@@ -139,7 +139,7 @@ func (o *Oracle) irregularRow(it *item, statuses []string) (row, bool) {
 		nal := row{"NAL", "Bag Loaded, Not Authorised to Load", "Loaded on Aircraft"}
 		if u := it.g.Loading; o.onArrival(it) {
 			nal.status = ""
-		} else if u.Device != "" && u.Compartment == "" {
+		} else if u.HasDevice() && u.Compartment == "" {
 			nal.status = "Loaded in Container"
 		}
 		return nal, true
@@ -158,7 +158,7 @@ func loadingRow(it *item) (row, bool) {
 	switch {
 	case u.Compartment != "" && u.Compartment != it.airport:
 		return aircraft, true
-	case u.Device != "":
+	case u.HasDevice():
 		return container, true
 	}
 	return row{}, false
@@ -229,7 +229,7 @@ func (o *Oracle) carries(b *Bag, p *item) bool {
 			continue
 		}
 		load := e.loads() && o.same(e.out, p.out)
-		if load && e.g.Loading.Device == "" {
+		if load && !e.g.Loading.HasDevice() {
 			continue
 		}
 		return load && e.g.Loading.Device == p.g.Loading.Device
