@@ -29,6 +29,22 @@ func simulate(t *testing.T, prepare, test func(t *testing.T, w *world)) {
 	})
 }
 
+// telling prepares a world in which some changes are told. The receiver answers with the statuses, or
+// always with 200 if there are none.
+func telling(changes int, list ...int) func(*testing.T, *world) {
+	return func(_ *testing.T, w *world) {
+		w.feed.tell(changes)
+		if len(list) > 0 {
+			w.receiver.answer = statuses(list...)
+		}
+	}
+}
+
+// statuses returns answers with one status after the other. The last one stays.
+func statuses(list ...int) func(int, []string) *http.Response {
+	return func(n int, _ []string) *http.Response { return answer(list[min(n, len(list)-1)]) }
+}
+
 // send starts a sender, and returns a function that kills it: nothing that it does afterwards counts.
 func (w *world) send(t *testing.T) (kill func()) {
 	t.Helper()
@@ -106,10 +122,7 @@ func TestAReceiverThatIsDeadForAnHourMissesNothingAndGetsItInOrder(t *testing.T)
 }
 
 func TestAttemptsFollowTheSchedule(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.feed.tell(1)
-		w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
-	}, func(t *testing.T, w *world) {
+	simulate(t, telling(1, 500), func(t *testing.T, w *world) {
 		sleep(71 * time.Hour)
 		var got []time.Duration
 		came := w.receiver.attempts()
@@ -168,10 +181,7 @@ func TestRetryAfterCountsUpToAnHour(t *testing.T) {
 }
 
 func TestAnAttemptThatTellsTheSameHasTheSameID(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.feed.tell(2)
-		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{500, 500, 200}[min(n, 2)]) }
-	}, func(t *testing.T, w *world) {
+	simulate(t, telling(2, 500, 500, 200), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		sleep(5 * time.Second)
 		w.feed.tell(1) // the third attempt reads the states anew
@@ -232,10 +242,7 @@ func TestABodyHasAtMost96KiBUnlessItHasOnlyOneChange(t *testing.T) {
 
 // A change that is too large by itself cannot be halved. It is tried again as after any failure.
 func TestAChangeThatAloneIsTooLargeForItsReceiverIsRetriedBySchedule(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.feed.tell(1)
-		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{413, 413, 200}[min(n, 2)]) }
-	}, func(t *testing.T, w *world) {
+	simulate(t, telling(1, 413, 413, 200), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		if f := w.store.Position().Failing; f == nil || f.Attempts != 1 || f.Reason != "the receiver answered 413" {
 			t.Errorf("after an answer 413: %+v", f)
@@ -255,11 +262,9 @@ func TestAChangeThatAloneIsTooLargeForItsReceiverIsRetriedBySchedule(t *testing.
 }
 
 func TestEveryAnswerThatBeginsWith2TakesAMessage(t *testing.T) {
-	statuses := []int{201, 202, 204, 299}
-	simulate(t, func(_ *testing.T, w *world) {
-		w.receiver.answer = func(n int, _ []string) *http.Response { return answer(statuses[n]) }
-	}, func(t *testing.T, w *world) {
-		for i, status := range statuses {
+	list := []int{201, 202, 204, 299}
+	simulate(t, telling(0, list...), func(t *testing.T, w *world) {
+		for i, status := range list {
 			w.feed.tell(1)
 			sleep(time.Second)
 			if n := len(w.receiver.attempts()); n != i+1 || w.store.Position().Failing != nil {
@@ -292,7 +297,7 @@ func TestAPositionThatIsNotWrittenIsWrittenBeforeTheNextBatch(t *testing.T) {
 // A webhook that is told nothing goes on after a restart near where it was: its cursor is written
 // although nothing was posted, and does not get older than changes are kept.
 func TestThePositionOfAWebhookThatIsToldNothingIsWritten(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+	simulate(t, telling(1), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		w.feed.passOver(4)
 		sleep(11 * time.Minute)
@@ -309,12 +314,7 @@ func TestAKilledOwnerRepeatsAtMostTheBatchUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		w.feed.tell(250)
-		w.receiver.answer = func(n int, _ []string) *http.Response {
-			if n == 1 {
-				return answer(0) // it has the batch, and its owner is killed before the answer
-			}
-			return nil
-		}
+		w.receiver.answer = statuses(200, 0, 200) // it has the second batch, and its owner is killed before the answer
 		kill := w.send(t)
 		sleep(time.Second)
 		kill()
@@ -338,7 +338,7 @@ func TestAKilledOwnerRepeatsAtMostTheBatchUnderWay(t *testing.T) {
 }
 
 func TestTwoSecretsSignForADayAfterAChangeOfSecret(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+	simulate(t, telling(1), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		w.store.Change(func(d *webhooks.Definition) { d.Secret, d.Replaced = 2, []time.Time{time.Now()} })
 		w.feed.tell(1)
@@ -382,7 +382,7 @@ func TestACursorThatCannotBeFollowedIsToldAndTheWebhookGoesOn(t *testing.T) {
 }
 
 func TestAWebhookIsPausedIfItsKeyIsRevoked(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+	simulate(t, telling(1), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		for _, change := range []func(k *apikey.Key){
 			func(k *apikey.Key) { k.Revoked = true },
@@ -435,7 +435,7 @@ func TestAKeyThatThisProcessDoesNotKnowYetIsWaitedFor(t *testing.T) {
 }
 
 func TestAKeyThatIsMissingForAMomentPausesNothing(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+	simulate(t, telling(1), func(t *testing.T, w *world) {
 		sleep(time.Hour)
 		key := *w.asker(t, "demo").Key
 		w.keys.remove("demo")
@@ -455,7 +455,7 @@ func TestAKeyThatIsMissingForAMomentPausesNothing(t *testing.T) {
 }
 
 func TestAWebhookGoesOnWithANewFilterAndBeginsAgainAfterARewind(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(2) }, func(t *testing.T, w *world) {
+	simulate(t, telling(2), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		w.store.Change(func(d *webhooks.Definition) { d.Filter = changefeed.Filter{Airline: "LX"} })
 		w.feed.tell(1)
@@ -596,10 +596,7 @@ func TestDeliveriesNameNoAddress(t *testing.T) {
 }
 
 func TestAChangeOfAFailingWebhookIsTriedAtOnce(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.feed.tell(1)
-		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{500, 500, 500, 500, 200}[min(n, 4)]) }
-	}, func(t *testing.T, w *world) {
+	simulate(t, telling(1, 500, 500, 500, 500, 200), func(t *testing.T, w *world) {
 		sleep(time.Minute) // after three attempts the next is due in a minute
 		sleep(time.Second)
 		w.store.Change(func(d *webhooks.Definition) { d.URL = "https://other.example/" })
@@ -616,7 +613,7 @@ func TestAChangeOfAFailingWebhookWhileNobodyOwnsItIsTriedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		w.feed.tell(1)
-		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{500, 500, 500, 200}[min(n, 3)]) }
+		w.receiver.answer = statuses(500, 500, 500, 200)
 		kill := w.send(t)
 		sleep(time.Minute) // after three attempts the next is due in two minutes
 		kill()
@@ -636,7 +633,7 @@ func TestAChangeOfAFailingWebhookWhileNobodyOwnsItIsTriedAtOnce(t *testing.T) {
 }
 
 func TestADeletedWebhookLeavesNoPosition(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) { w.feed.tell(1) }, func(t *testing.T, w *world) {
+	simulate(t, telling(1), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		if w.store.Position().Cursor == "" {
 			t.Fatal("there is no position")
@@ -649,10 +646,7 @@ func TestADeletedWebhookLeavesNoPosition(t *testing.T) {
 }
 
 func TestATimePausedByTheCustomerIsNoTimeWithoutSuccess(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.feed.tell(1)
-		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{503, 503, 503, 503, 200}[min(n, 4)]) }
-	}, func(t *testing.T, w *world) {
+	simulate(t, telling(1, 503, 503, 503, 503, 200), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		w.store.Change(func(d *webhooks.Definition) { d.Paused = true; d.Changed = time.Now() })
 		sleep(73 * time.Hour)
@@ -667,10 +661,7 @@ func TestATimePausedByTheCustomerIsNoTimeWithoutSuccess(t *testing.T) {
 // If nothing is left to tell, a webhook does not fail any more: neither its state nor the 72 hours
 // count from a batch that there is not any more.
 func TestAWebhookWithNothingToTellIsNotFailing(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
-		w.feed.tell(1)
-	}, func(t *testing.T, w *world) {
+	simulate(t, telling(1, 500), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		if w.store.Position().Failing == nil {
 			t.Fatal("it does not fail")
@@ -693,10 +684,7 @@ func TestAWebhookWithNothingToTellIsNotFailing(t *testing.T) {
 // A batch may end before the change that failed: the bag has changed again, behind many that the filter
 // does not select.
 func TestAWebhookIsFailingUntilAllChangesAreRead(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
-		w.feed.tell(1)
-	}, func(t *testing.T, w *world) {
+	simulate(t, telling(1, 500), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		before := w.store.Position().Failing
 		w.feed.stale = 150
@@ -714,10 +702,7 @@ func TestAWebhookIsFailingUntilAllChangesAreRead(t *testing.T) {
 
 // What failed before a pause by the customer is not shown any more after it.
 func TestAWebhookThatIsResumedWithNothingToTellIsNotFailing(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
-		w.feed.tell(1)
-	}, func(t *testing.T, w *world) {
+	simulate(t, telling(1, 500), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		w.store.Change(func(d *webhooks.Definition) { d.Paused = true })
 		sleep(time.Minute)
@@ -737,7 +722,7 @@ func TestAWebhookThatIsResumedWithNothingToTellIsNotFailing(t *testing.T) {
 // kept must learn by a reset that it has missed some.
 func TestARewindOfAPausedWebhookBeginsAtItsMoment(t *testing.T) {
 	for _, known := range []bool{true, false} { // false: this process has not read the key yet
-		simulate(t, func(_ *testing.T, w *world) { w.feed.tell(2) }, func(t *testing.T, w *world) {
+		simulate(t, telling(2), func(t *testing.T, w *world) {
 			sleep(time.Second)
 			key := *w.asker(t, "demo").Key
 			if !known {
@@ -759,10 +744,7 @@ func TestARewindOfAPausedWebhookBeginsAtItsMoment(t *testing.T) {
 
 // Only a resumption ends a pause.
 func TestARewindOfAWebhookThatTheServiceHasPausedDoesNotResumeIt(t *testing.T) {
-	simulate(t, func(_ *testing.T, w *world) {
-		w.feed.tell(2)
-		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{410, 200}[min(n, 1)]) }
-	}, func(t *testing.T, w *world) {
+	simulate(t, telling(2, 410, 200), func(t *testing.T, w *world) {
 		sleep(time.Second)
 		w.store.Change(func(d *webhooks.Definition) { d.Rewind(time.Now().Add(-time.Hour)) })
 		sleep(2 * time.Hour)
@@ -785,9 +767,7 @@ func TestAKeyWhoseNewRightsThisProcessHasNotReadYetIsWaitedFor(t *testing.T) {
 		func(k *apikey.Key) { k.Expires = time.Now().Add(-time.Second) },
 		func(k *apikey.Key) { k.Operations = apikey.Scope{Codes: []string{"bags"}} },
 	} {
-		simulate(t, func(_ *testing.T, w *world) {
-			w.feed.tell(1)
-		}, func(t *testing.T, w *world) {
+		simulate(t, telling(1), func(t *testing.T, w *world) {
 			sleep(time.Minute)
 			valid := *w.asker(t, "demo").Key
 			old := valid
@@ -815,7 +795,7 @@ func TestAnAttemptIsNotPutOffByAClockThatWasAhead(t *testing.T) {
 			conf.Now = func() time.Time { return time.Now().Round(0).Add(time.Duration(ahead.Load())) }
 		})
 		w.feed.tell(1)
-		w.receiver.answer = func(n int, _ []string) *http.Response { return answer([]int{500, 200}[min(n, 1)]) }
+		w.receiver.answer = statuses(500, 200)
 		kill := w.send(t)
 		sleep(time.Second)
 		kill()

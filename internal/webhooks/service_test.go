@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -293,12 +292,7 @@ func TestAWebhookThatIsOneTooManyIsDeletedThoughTheFirstTryFails(t *testing.T) {
 
 func TestAReceiverThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
 	w := newWorld(t, newClient(t, kafkatest.Start(t)))
-	w.receiver.answer = func(n int, _ []string) *http.Response {
-		if n == 0 {
-			return answer(0)
-		}
-		return nil
-	}
+	w.receiver.answer = statuses(0, 200)
 	w.start(t)
 	for range 5 {
 		w.create(t, "demo")
@@ -309,7 +303,7 @@ func TestAReceiverThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
 
 func TestATestMessageIsPostedOnceAndSigned(t *testing.T) {
 	w, _ := serve(t)
-	w.receiver.answer = func(int, []string) *http.Response { return answer(500) }
+	w.receiver.answer = statuses(500)
 	made := w.create(t, "demo")
 	result := w.Test(t.Context(), &made.Definition)
 	got := w.receiver.attempts()
