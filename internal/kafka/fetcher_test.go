@@ -76,11 +76,22 @@ func (l *log) count(partition int) int {
 // await waits until so many records of a partition were read.
 func (l *log) await(t *testing.T, partition, count int, within time.Duration) {
 	t.Helper()
+	eventually(t, within, fmt.Sprintf("%d records of partition %d", count, partition), func() bool { return l.count(partition) >= count })
+}
+
+// eventually waits until something holds.
+func eventually(t *testing.T, within time.Duration, what string, holds func() bool) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
-	if pause.Until(ctx, time.Millisecond, func() bool { return l.count(partition) >= count }) != nil {
-		t.Fatalf("partition %d: %d records within %v, want %d", partition, l.count(partition), within, count)
+	if pause.Until(ctx, time.Millisecond, holds) != nil {
+		t.Fatalf("not within %v: %s", within, what)
 	}
+}
+
+// observe counts the requests of a kind.
+func observe(c *kfake.Cluster, kind kmsg.Key) *kfake.FaultHandle {
+	return c.Fault(kfake.Fault{Keys: []kmsg.Key{kind}, Observe: true, Count: -1})
 }
 
 // follow follows the topic until the test ends.
@@ -123,12 +134,7 @@ func produce(t *testing.T, client *kafka.Client, partition int, values ...string
 
 func TestATrickleInAllPartitionsTakesFewRequests(t *testing.T) {
 	c, client := cluster(t, 1)
-	var requests atomic.Int64
-	c.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
-		c.KeepControl()
-		requests.Add(1)
-		return nil, nil, false
-	})
+	requests := observe(c, kmsg.Fetch)
 	var l log
 	l.follow(t, client)
 	const rounds = 50
@@ -141,7 +147,7 @@ func TestATrickleInAllPartitionsTakesFewRequests(t *testing.T) {
 		l.await(t, p, rounds, 10*time.Second)
 	}
 	// Without the others, each partition would take a request for nearly each of its records.
-	if n := requests.Load(); n > partitions*rounds/4 {
+	if n := requests.Hits(); n > partitions*rounds/4 {
 		t.Errorf("%d requests for %d records", n, partitions*rounds)
 	}
 	l.want(t)
@@ -306,7 +312,7 @@ func TestALeaderThatMovesWhileItsPartitionIsInHandCostsFewRequests(t *testing.T)
 			t.Fatal(err)
 		}
 	}
-	var requests, failures atomic.Int64
+	var failures atomic.Int64
 	var once sync.Once
 	held, release := make(chan struct{}), make(chan struct{})
 	var l log
@@ -327,17 +333,13 @@ func TestALeaderThatMovesWhileItsPartitionIsInHandCostsFewRequests(t *testing.T)
 	if err := pause.For(t.Context(), 2*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	c.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
-		c.KeepControl()
-		requests.Add(1)
-		return nil, nil, false
-	})
+	requests := observe(c, kmsg.Fetch)
 	close(release)
 	l.await(t, 0, 1, soon)
 	if err := pause.For(t.Context(), time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if n := requests.Load(); n > 200 { // one each 20 ms for both leaders is 100
+	if n := requests.Hits(); n > 200 { // one each 20 ms for both leaders is 100
 		t.Errorf("%d requests", n)
 	}
 	for i := range 2 { // and all partitions are read

@@ -1,7 +1,6 @@
 package kafka_test
 
 import (
-	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -29,16 +28,11 @@ func TestATopicThatLostItsEndIsFollowedFromItsBeginning(t *testing.T) {
 	}, func(err error) { t.Log(err) })
 	await := func(value string) {
 		t.Helper()
-		limited, cancel := context.WithTimeout(t.Context(), 15*time.Second)
-		defer cancel()
-		isRead := func() bool {
+		eventually(t, 15*time.Second, value+" is read", func() bool {
 			mu.Lock()
 			defer mu.Unlock()
 			return read[value] == 1
-		}
-		if pause.Until(limited, 5*time.Millisecond, isRead) != nil {
-			t.Fatalf("%s is not read", value)
-		}
+		})
 	}
 	produce(t, client, 0, "a", "b", "c", "d", "e")
 	await("e")

@@ -1,7 +1,6 @@
 package kafka_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/kafkatest"
-	"bagtrail/internal/pause"
 )
 
 // The leader of the group has divided the one partition that the topic has. Before the members learn
@@ -38,11 +36,7 @@ func TestPartitionsThatAreAddedDuringAJoinAreFound(t *testing.T) {
 		handlers <- partition
 		return &collecting{}
 	}}))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if pause.Until(ctx, time.Millisecond, func() bool { return len(handlers) >= 4 }) != nil {
-		t.Fatalf("%d partitions were taken over, want 1, and then 3", len(handlers))
-	}
+	eventually(t, 10*time.Second, "one partition is taken over, and then three", func() bool { return len(handlers) >= 4 })
 	if first := <-handlers; first != 0 {
 		t.Errorf("the first partition is %d", first)
 	}

@@ -139,7 +139,7 @@ func TestABrokerGetsTheRecordsOfItsPartitionsInOneRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	writes := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
+	writes := observe(c, kmsg.Produce)
 	if err := client.Produce(t.Context(), topic, spread(120)); err != nil || writes.Hits() != 2 {
 		t.Errorf("%d requests to 2 leaders, %v", writes.Hits(), err)
 	}
@@ -192,7 +192,7 @@ func TestLargeRecordsOfSeveralPartitionsAreAllWritten(t *testing.T) {
 		if err := c.CreateTopic(topic, partitions, map[string]string{"max.message.bytes": limit}); err != nil {
 			t.Fatal(err)
 		}
-		writes := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
+		writes := observe(c, kmsg.Produce)
 		records := spread(120)
 		for i := range records {
 			records[i].Value = append(records[i].Value, strings.Repeat("x", 60<<10)...)
@@ -206,7 +206,7 @@ func TestLargeRecordsOfSeveralPartitionsAreAllWritten(t *testing.T) {
 
 func TestLargeRecordsMakeSeveralRequests(t *testing.T) {
 	c, client := cluster(t, 1)
-	writes := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Observe: true, Count: -1})
+	writes := observe(c, kmsg.Produce)
 	records, values := numbered(100)
 	for i := range records {
 		values[i] += strings.Repeat("x", 60<<10)

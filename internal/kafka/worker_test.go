@@ -17,7 +17,6 @@ import (
 
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/kafkatest"
-	"bagtrail/internal/pause"
 )
 
 // collecting is a handler that notes the values.
@@ -54,14 +53,6 @@ func TestAPartitionThatLostItsEndAndGrewAgainIsReadFromItsBeginning(t *testing.T
 	h := &collecting{}
 	run(t, client.NewConsumer(kafka.ConsumerConfig{Group: "g", Topic: topic, Handler: func(int) kafka.Handler { return h }}))
 
-	eventually := func(what string, ok func() bool) {
-		t.Helper()
-		limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		defer cancel()
-		if pause.Until(limited, 5*time.Millisecond, ok) != nil {
-			t.Fatalf("not in time: %s; %v", what, entries.All())
-		}
-	}
 	admin := &kafkago.Client{Addr: kafkago.TCP(c.ListenAddrs()...)}
 	write := func(prefix string, n int) {
 		t.Helper()
@@ -85,14 +76,14 @@ func TestAPartitionThatLostItsEndAndGrewAgainIsReadFromItsBeginning(t *testing.T
 		return n
 	}
 	write("old", 10)
-	eventually("old", func() bool { return h.has("old9") })
+	eventually(t, 20*time.Second, "old", func() bool { return h.has("old9") })
 	if err := errors.Join(c.DeleteTopic(topic), c.CreateTopic(topic, 1, nil)); err != nil {
 		t.Fatal(err)
 	}
 	write("new", 5)
-	eventually("out of range", func() bool { return outOfRange() > 0 })
+	eventually(t, 20*time.Second, "out of range", func() bool { return outOfRange() > 0 })
 	write("more", 10)
-	eventually("what is written last", func() bool { return h.has("more9") })
+	eventually(t, 20*time.Second, "what is written last", func() bool { return h.has("more9") })
 	for _, want := range []string{"new0", "new4", "more0", "more4"} {
 		if !h.has(want) {
 			t.Errorf("%s is never handled", want)
