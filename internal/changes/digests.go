@@ -12,12 +12,14 @@ import (
 // It has two generations. When the young one is full, it replaces the old one.
 type digests struct {
 	seed       maphash.Seed
-	limit      int // how many plates a generation holds
 	young, old map[bag.Plate]uint64
 }
 
-func newDigests(limit int) *digests {
-	return &digests{seed: maphash.MakeSeed(), limit: limit, young: make(map[bag.Plate]uint64)}
+// maxDigests is how many plates a generation holds.
+const maxDigests = 20_000
+
+func newDigests() *digests {
+	return &digests{seed: maphash.MakeSeed(), young: make(map[bag.Plate]uint64)}
 }
 
 // of returns the digest of a state.
@@ -36,7 +38,7 @@ func (d *digests) remembers(plate bag.Plate, digest uint64) bool {
 
 // remember notes the digest of the state that is told of a plate.
 func (d *digests) remember(plate bag.Plate, digest uint64) {
-	if _, known := d.young[plate]; !known && len(d.young) >= d.limit {
+	if _, known := d.young[plate]; !known && len(d.young) >= maxDigests {
 		d.old, d.young = d.young, make(map[bag.Plate]uint64)
 	}
 	d.young[plate] = digest

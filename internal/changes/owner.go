@@ -13,13 +13,12 @@ import (
 )
 
 const (
-	fetchBytes     = 64 << 10         // of a fetch of marks, about 1,500: a mark in memory is four times as large
-	platesAtOnce   = 200              // how many plates are folded and told together at most
-	digestsOfOwner = 20_000           // plates in a generation of the digests
-	clockEvery     = time.Minute      // how often the index is written at least, so that it does not expire
-	tickEvery      = time.Second      // time between two calls of maintain
-	tickLimit      = 30 * time.Second // time limit of a call of maintain, after the takeover
-	raiseEvery     = 10 * time.Second // how often the floor is raised
+	fetchBytes   = 64 << 10         // of a fetch of marks, about 1,500: a mark in memory is four times as large
+	platesAtOnce = 200              // how many plates are folded and told together at most
+	clockEvery   = time.Minute      // how often the index is written at least, so that it does not expire
+	tickEvery    = time.Second      // time between two calls of maintain
+	tickLimit    = 30 * time.Second // time limit of a call of maintain, after the takeover
+	raiseEvery   = 10 * time.Second // how often the floor is raised
 )
 
 // owner owns one partition of the topic of marks. It implements kafka.Handler. For each batch of
@@ -173,7 +172,7 @@ func (o *owner) lose() {
 // forgetDigests forgets all digests. Marks before an offset are then told even if nothing has
 // changed, since readers may know other states, from an attempt that failed or from another owner.
 func (o *owner) forgetDigests(before int64) {
-	o.digests, o.certainBefore = newDigests(digestsOfOwner), max(o.certainBefore, before)
+	o.digests, o.certainBefore = newDigests(), max(o.certainBefore, before)
 }
 
 // watchClock notes the time by which bags are folded. If the clock was set back, it forgets all

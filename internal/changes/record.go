@@ -183,10 +183,9 @@ func FlightName(f bag.Flight) string { return f.Airline + "/" + f.Number + "/" +
 // PNRs.
 func (c *change) summarise(bags []trail.Traced) {
 	var airlines, airports, pnrs, names textSet
-	var flights smallmap.Map[bag.Flight, struct{}]
+	var flights smallmap.Set[bag.Flight]
 	fly := func(f bag.Flight) {
-		if !f.IsZero() && !flights.Has(f) {
-			flights.Set(f, struct{}{})
+		if !f.IsZero() && flights.Add(f) {
 			airlines.add(f.Airline)
 			names.add(FlightName(f))
 		}
@@ -215,13 +214,12 @@ func (c *change) summarise(bags []trail.Traced) {
 // textSet holds different texts, but not "".
 type textSet struct {
 	list []string
-	seen smallmap.Map[string, struct{}]
+	seen smallmap.Set[string]
 }
 
 func (s *textSet) add(texts ...string) {
 	for _, text := range texts {
-		if text != "" && !s.seen.Has(text) {
-			s.seen.Set(text, struct{}{})
+		if text != "" && s.seen.Add(text) {
 			s.list = append(s.list, text)
 		}
 	}
