@@ -577,9 +577,7 @@ func TestAMessageThatIsFiledBetweenTwoAttemptsIsPublished(t *testing.T) {
 	o.mustRun()
 	w.mark(changes.Mark{Plate: plates[0]})
 	o.mustRun()
-	if got := w.told()[plates[0]]; got != document("TWO") {
-		t.Errorf("a reader of the topic who keeps the rule has %s, want %s", got, document("TWO"))
-	}
+	w.wantLast(plates[0], "TWO")
 }
 
 // An owner that stood still goes on with a mark that the next owner has not told yet.
@@ -589,9 +587,7 @@ func TestWhatTwoOwnersTellOfAPlateHidesNoLaterChange(t *testing.T) {
 	slow := w.owner(at, 0)
 	w.eventuallyTold(at, -1)
 	next := w.owner(at, 0)
-	if err := changes.Look(t.Context(), next.handler); err != nil { // it has taken over
-		t.Fatal(err)
-	}
+	next.mustLook() // it has taken over
 	w.set(plate, "ONE")
 	slow.mustRun()
 	_, cursor := w.follow(beginning(w.currentEpoch()), everything, 10) // folds ONE
@@ -599,9 +595,7 @@ func TestWhatTwoOwnersTellOfAPlateHidesNoLaterChange(t *testing.T) {
 	next.mustRun()
 	w.mark(changes.Mark{Plate: plate})
 	next.mustRun()
-	if got := w.told()[plate]; got != document("TWO") {
-		t.Errorf("a reader of the topic has %s", got)
-	}
+	w.wantLast(plate, "TWO")
 	if got, _ := w.follow(cursor, everything, 10); len(got) == 0 {
 		t.Error("behind the cursor nothing is told")
 	}

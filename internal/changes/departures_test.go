@@ -78,9 +78,7 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	}
 	c.move(time.Minute + 1999*time.Millisecond)
 	for _, o := range owners {
-		if err := changes.Look(t.Context(), o.handler); err != nil {
-			t.Fatal(err)
-		}
+		o.mustLook()
 	}
 	if n := w.marked(); n != 0 {
 		t.Fatalf("%d marks before the flight has departed by every clock", n)
@@ -119,9 +117,7 @@ func (w *world) lookers(r *reference, c *clock) []*owner {
 	owners := w.owners(func(conf *changes.Config) { conf.Departures, conf.Now = r, c.get })
 	for _, o := range owners {
 		o.handler.Release()
-		if err := changes.Look(w.t.Context(), o.handler); err != nil {
-			w.t.Fatal(err)
-		}
+		o.mustLook()
 	}
 	return owners
 }
@@ -169,9 +165,7 @@ func TestManyBagsThatDepartAtOnceAreToldOnceAndHoldNobodyUp(t *testing.T) {
 	rounds := 0
 	for before := w.marked(); ; before = w.marked() {
 		for _, o := range owners {
-			if err := changes.Look(t.Context(), o.handler); err != nil {
-				t.Fatal(err)
-			}
+			o.mustLook()
 		}
 		marked := w.marked() - before
 		if marked > slice {

@@ -337,23 +337,7 @@ func TestPositionsRiseThoughTheNumberOfPartitionsChanges(t *testing.T) {
 	o.handler.Release()
 	before := w.currentEpoch()
 	w.set(moved, "ONE") // it waits
-	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
-	answer, err := client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{Topics: []kafkago.TopicPartitionsConfig{
-		{Name: w.marks, Count: 2 * partitions}, {Name: w.changes, Count: 2 * partitions},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range answer.Errors {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	redistest.Eventually(t, 10*time.Second, "no new partitions", func() bool {
-		m, err1 := w.kafka.Partitions(t.Context(), w.marks)
-		c, err2 := w.kafka.Partitions(t.Context(), w.changes)
-		return err1 == nil && err2 == nil && len(m) == 2*partitions && len(c) == 2*partitions
-	})
+	w.grow(2*partitions, w.marks, w.changes)
 	old, fresh := w.owner(from, o.offset), w.owner(to, 0)
 	old.mustRun()
 	w.set(moved, "TWO")
@@ -373,9 +357,7 @@ func TestPositionsRiseThoughTheNumberOfPartitionsChanges(t *testing.T) {
 			last = changes.Position{Epoch: r.Epoch, Sequence: r.Sequence}
 		}
 	}
-	if got := w.told()[moved]; got != document("TWO") {
-		t.Errorf("a reader who keeps the rule has %s, want %s", got, document("TWO"))
-	}
+	w.wantLast(moved, "TWO")
 }
 
 // A mark of a plate in a partition that is not that of the plate, as a producer with another
@@ -408,9 +390,7 @@ func TestAMarkInAForeignPartitionSpoilsNothing(t *testing.T) {
 	own.mustRun()
 	w.set(plate, "TWO")
 	own.mustRun()
-	if got := w.told()[plate]; got != document("TWO") {
-		t.Errorf("a reader who keeps the rule has %s, want %s", got, document("TWO"))
-	}
+	w.wantLast(plate, "TWO")
 }
 
 // grownAgain makes the topic of marks anew. It has more marks than before when the owner notices: the
@@ -436,9 +416,7 @@ func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
 	if now := w.currentEpoch(); now.Begun <= before.Begun {
 		t.Errorf("epoch %+v behind %+v, want a new one: readers have higher sequences", now, before)
 	}
-	if got := w.told()[plate]; got != document("TWO") {
-		t.Errorf("a reader of the topic has %s, want %s", got, document("TWO"))
-	}
+	w.wantLast(plate, "TWO")
 }
 
 // The topic of marks has lost its end, and a new epoch has begun. Then Redis loses its last second, and
@@ -466,9 +444,7 @@ func TestAnEpochThatRedisLosesIsPutBack(t *testing.T) {
 			o = w.owner(at, o.offset)
 		}
 		_ = changes.Look(t.Context(), o.handler) // it finds out
-		if err := changes.Look(t.Context(), o.handler); err != nil {
-			t.Fatal(err)
-		}
+		o.mustLook()
 		if now := w.currentEpoch(); now != after {
 			t.Errorf("stopped %t: epoch %+v, want %+v: readers have changes of it", stopped, now, after)
 		}
@@ -477,9 +453,7 @@ func TestAnEpochThatRedisLosesIsPutBack(t *testing.T) {
 		}
 		w.set(plate, "THREE")
 		o.mustRun()
-		if got := w.told()[plate]; got != document("THREE") {
-			t.Errorf("stopped %t: a reader of the topic has %s, want %s", stopped, got, document("THREE"))
-		}
+		w.wantLast(plate, "THREE")
 	}
 }
 
@@ -535,9 +509,7 @@ func TestWhatDepartedBeforeANewEpochIsMarked(t *testing.T) {
 		for _, o := range all(&clock{now: w.now}) {
 			o.mustRun()
 			o.handler.Release()
-			if err := changes.Look(t.Context(), o.handler); err != nil {
-				t.Fatal(err)
-			}
+			o.mustLook()
 		}
 		if lost {
 			e := w.currentEpoch()
@@ -549,9 +521,7 @@ func TestWhatDepartedBeforeANewEpochIsMarked(t *testing.T) {
 		for _, o := range all(&clock{now: w.now.Add(time.Hour)}) {
 			o.handler.Release()
 			for range 3 {
-				if err := changes.Look(t.Context(), o.handler); err != nil {
-					t.Fatal(err)
-				}
+				o.mustLook()
 			}
 		}
 		if n := w.marked() - partitions; n < flights {

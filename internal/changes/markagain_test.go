@@ -55,9 +55,7 @@ func TestATopicOfMarksThatLostItsEndTogetherWithTheLastSecondOfRedisBeginsANewEp
 	redistest.Eventually(t, 10*time.Second, "no new epoch begins", func() bool { return w.currentEpoch().Begun > before.Begun })
 	next.offset = 0 // to which the consumer goes if the committed offset is out of range
 	next.mustRun()
-	if got := w.told()[plate]; got != document("THREE") {
-		t.Errorf("a reader of the topic has %s", got)
-	}
+	w.wantLast(plate, "THREE")
 }
 
 // refusing is an index that can be read, but may refuse writes, as that of a Redis that is full.
@@ -96,9 +94,7 @@ func TestALossIsMarkedOnceThoughRedisRefusesWritesForAWhile(t *testing.T) {
 		t.Errorf("%d marks while Redis refuses writes", n)
 	}
 	r.refuses.Store(false)
-	if err := changes.Look(t.Context(), o.handler); err != nil {
-		t.Fatal(err)
-	}
+	o.mustLook()
 	if n := w.marked() - before; n != len(plates) {
 		t.Errorf("%d marks of %d lost plates", n, len(plates))
 	}
@@ -118,9 +114,7 @@ func TestALossTellsNoBagsOfAContainerInOtherPartitions(t *testing.T) {
 	run := func() {
 		for range 4 {
 			for _, o := range owners {
-				if err := changes.Look(t.Context(), o.handler); err != nil {
-					t.Fatal(err)
-				}
+				o.mustLook()
 				o.mustRun()
 			}
 		}
@@ -149,25 +143,19 @@ func TestALossOfMoreThanCanBeToldAgainSoonBeginsANewEpoch(t *testing.T) {
 	}
 	marked, before := w.marked(), w.currentEpoch()
 	w.lose(at, o.offset-1-changes.MaxMarkedAgain)
-	if err := changes.Look(t.Context(), o.handler); err != nil { // so much is told again
-		t.Fatal(err)
-	}
+	o.mustLook() // so much is told again
 	if n, now := w.marked()-marked, w.currentEpoch(); n == 0 || now != before {
 		t.Errorf("%d marks, epoch %+v after %+v", n, now, before)
 	}
 	w.lose(at, o.offset-2-changes.MaxMarkedAgain)
 	marked = w.marked()
-	if err := changes.Look(t.Context(), o.handler); err != nil {
-		t.Fatal(err)
-	}
+	o.mustLook()
 	if n, now := w.marked()-marked, w.currentEpoch(); n != 0 || now.Begun <= before.Begun {
 		t.Errorf("%d marks, epoch %+v after %+v", n, now, before)
 	}
 	w.set(plate, "TWO")
 	o.mustRun()
-	if got := w.told()[plate]; got != document("TWO") {
-		t.Errorf("told %s in the new epoch", got)
-	}
+	w.wantLast(plate, "TWO")
 }
 
 // The owner of another partition has begun it. All changes of the epoch before may be hundreds of gigabytes.

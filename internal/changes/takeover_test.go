@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
-
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
@@ -64,9 +62,7 @@ func TestATopicOfMarksThatLostItsEndBeginsOneEpoch(t *testing.T) {
 	if now := w.currentEpoch(); now != first {
 		t.Errorf("epochs %+v, %+v, %+v: readers are reset twice", before, first, now)
 	}
-	if got := w.told()[plate]; got != document("THREE") {
-		t.Errorf("told %s", got)
-	}
+	w.wantLast(plate, "THREE")
 }
 
 func TestMarksThatTheConsumerPassesOverAreTold(t *testing.T) {
@@ -87,17 +83,7 @@ func TestMarksThatTheConsumerPassesOverAreTold(t *testing.T) {
 func TestForeignMarksDoNotComeBackForEver(t *testing.T) {
 	w := newWorld(t)
 	owners := w.owners()
-	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
-	answer, err := client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
-		Topics: []kafkago.TopicPartitionsConfig{{Name: w.marks, Count: 4}},
-	})
-	if err != nil || answer.Errors[w.marks] != nil {
-		t.Fatal(err, answer)
-	}
-	redistest.Eventually(t, 20*time.Second, "metadata", func() bool {
-		n, err := w.kafka.Partitions(t.Context(), w.marks)
-		return err == nil && len(n) == 4
-	})
+	w.grow(4, w.marks)
 	for i := range 20 {
 		w.set(bag.Plate(fmt.Sprintf("02200000%02d", i)), "ONE")
 	}
@@ -127,9 +113,7 @@ func TestTwoOwnersOfOneMarkHideNoState(t *testing.T) {
 	owner := w.owner(0, 0, func(c *changes.Config) {
 		c.Index = stops{Index: c.Index, after: func() error { after(); return nil }}
 	})
-	if err := changes.Look(t.Context(), owner.handler); err != nil { // it has taken over: the next mark is not settled
-		t.Fatal(err)
-	}
+	owner.mustLook() // it has taken over: the next mark is not settled
 	w.set(at, "ONE")
 	go func() { zombieErr <- zombie.runIn(t.Context()) }()
 	<-folded

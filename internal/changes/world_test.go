@@ -139,6 +139,14 @@ func (o *owner) mustRun() {
 	}
 }
 
+// mustLook lets the owner look once, as it does every second.
+func (o *owner) mustLook() {
+	o.w.t.Helper()
+	if err := changes.Look(o.w.t.Context(), o.handler); err != nil {
+		o.w.t.Fatal(err)
+	}
+}
+
 func (w *world) mark(marks ...changes.Mark) {
 	w.t.Helper()
 	if err := w.marker.Write(w.t.Context(), marks); err != nil {
@@ -210,6 +218,14 @@ func (w *world) wantTold(want map[bag.Plate]string) {
 	}
 	if len(got) != len(want) {
 		w.t.Errorf("told of %d plates, want %d", len(got), len(want))
+	}
+}
+
+// wantLast fails unless a reader of the topic knows this state of a plate.
+func (w *world) wantLast(plate bag.Plate, state string) {
+	w.t.Helper()
+	if got := w.told()[plate]; got != document(state) {
+		w.t.Errorf("%s: told %s last, want %s", plate, got, document(state))
 	}
 }
 
@@ -385,6 +401,24 @@ func (w *world) remakeMarks() {
 	topic := kafkago.TopicConfig{Topic: w.marks, NumPartitions: partitions, ReplicationFactor: 1}
 	if _, err := client.CreateTopics(w.t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{topic}}); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// grow gives topics more partitions.
+func (w *world) grow(count int, topics ...string) {
+	w.t.Helper()
+	client := &kafkago.Client{Addr: kafkago.TCP(w.cluster.ListenAddrs()...)}
+	for _, topic := range topics {
+		answer, err := client.CreatePartitions(w.t.Context(), &kafkago.CreatePartitionsRequest{
+			Topics: []kafkago.TopicPartitionsConfig{{Name: topic, Count: int32(count)}},
+		})
+		if err != nil || answer.Errors[topic] != nil {
+			w.t.Fatal(err, answer)
+		}
+		redistest.Eventually(w.t, 20*time.Second, "no new partitions", func() bool {
+			found, err := w.kafka.Partitions(w.t.Context(), topic)
+			return err == nil && len(found) == count
+		})
 	}
 }
 
