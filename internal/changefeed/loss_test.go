@@ -77,8 +77,7 @@ func TestAStreamThatBeginsAfterALossMissesNothing(t *testing.T) {
 	record := w.publishedOf(plates[2])
 	w.loseAfter(before, epoch, plates[1])
 	w.loseAfter(before, epoch, plates[2])
-	l := r.listen(1000)
-	l.next() // the heartbeat
+	l := r.stream()
 	w.publishOnceMore(record)
 	seen := map[string]bool{}
 	for !seen[plates[1]] {
@@ -93,8 +92,7 @@ func TestAStreamThatBeginsAfterALossMissesNothing(t *testing.T) {
 func TestAChangeThatIsPublishedLateHidesNoNewerOne(t *testing.T) {
 	w := newWorld(t)
 	plates := platesOfOnePartition(2)
-	fast, slow := w.reader(key("*", "*"), changefeed.Filter{}).listen(1000), w.reader(key("*", "*"), changefeed.Filter{}).listen(0)
-	fast.next()
+	fast, slow := w.reader(key("*", "*"), changefeed.Filter{}).stream(), w.reader(key("*", "*"), changefeed.Filter{}).listen(0)
 	slow.next()
 	w.send(bsm(plates[0], "LX100", "MUELLER", "ABC123")) // slow hangs with it
 	fast.change(fast.next())

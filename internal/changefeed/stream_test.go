@@ -72,9 +72,7 @@ func TestAStreamTellsWhatChangesAsItHappens(t *testing.T) {
 // its batches again.
 func TestPositionsOnAStreamNeverGoDownIfAnOwnerRepeatsABatch(t *testing.T) {
 	w := newWorld(t)
-	r := w.reader(key("*", "*"), changefeed.Filter{})
-	l := r.listen(1000)
-	l.next() // the heartbeat
+	l := w.reader(key("*", "*"), changefeed.Filter{}).stream()
 	for i := range 4 {
 		for _, plate := range []string{"0724100001", "0724100002", "0724100003"} {
 			w.send(bsm(plate, fmt.Sprint("LX10", i), "MUELLER", "ABC123"))
@@ -127,9 +125,7 @@ func (w *world) publishAgain() {
 
 func TestAStreamWhoseKeyChangesGoesOnFromNow(t *testing.T) {
 	w := newWorld(t)
-	r := w.reader(key("LX", "*"), changefeed.Filter{})
-	l := r.listen(1000)
-	l.next()
+	l := w.reader(key("LX", "*"), changefeed.Filter{}).stream()
 	l.key.Store(key("BA", "*"))
 	events := l.beat()
 	if len(events) != 1 || events[0].name != changefeed.EventReset ||
@@ -151,9 +147,7 @@ func TestAStreamEndsWithinFiveSecondsOfTheRevocationOfItsKey(t *testing.T) {
 		t.Errorf("the stream of a revoked key ends within %v", within)
 	}
 	w := newWorld(t)
-	r := w.reader(key("LX", "*"), changefeed.Filter{})
-	l := r.listen(1000)
-	l.next()
+	l := w.reader(key("LX", "*"), changefeed.Filter{}).stream()
 	l.key.Store(nil)
 	l.checks <- time.Time{}
 	ends(t, l.ended)
@@ -161,8 +155,7 @@ func TestAStreamEndsWithinFiveSecondsOfTheRevocationOfItsKey(t *testing.T) {
 
 func TestAStreamWhoseKeyChangesBetweenHeartbeatsIsReset(t *testing.T) {
 	w := newWorld(t)
-	l := w.reader(key("LX", "*"), changefeed.Filter{}).listen(1000)
-	l.next()
+	l := w.reader(key("LX", "*"), changefeed.Filter{}).stream()
 	l.key.Store(key("BA", "*"))
 	l.checks <- time.Time{}
 	w.send(bsm("0724100002", "BA200", "SMITH", "DEF456"))
@@ -227,8 +220,7 @@ func TestAStreamThatLagsMissesNothingWhileTheIndexIsBuilt(t *testing.T) {
 	}
 	index := &unbuilt{ReadIndex: w.index}
 	w.feed.Changes.Index = index
-	l := r.listen(1000)
-	l.next() // the heartbeat
+	l := r.stream()
 	var got []string
 	beat := func() {
 		for _, e := range l.beat() {
@@ -251,9 +243,7 @@ func TestAStreamThatLagsMissesNothingWhileTheIndexIsBuilt(t *testing.T) {
 
 func TestAStreamEndsWithItsListener(t *testing.T) {
 	w := newWorld(t)
-	r := w.reader(key("*", "*"), changefeed.Filter{})
-	l := r.listen(1000)
-	l.next()
+	l := w.reader(key("*", "*"), changefeed.Filter{}).stream()
 	l.gone.Store(true)
 	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
 	ends(t, l.ended)
@@ -271,8 +261,7 @@ func TestAStreamIsToldWhatItsFilterSelects(t *testing.T) {
 	}
 	streams := map[string]*listener{}
 	for name, f := range filters {
-		streams[name] = w.reader(key("*", "JFK"), f).listen(1000)
-		streams[name].next()
+		streams[name] = w.reader(key("*", "JFK"), f).stream()
 	}
 	w.send(bsm("0724100002", "BA200", "SMITH", "DEF456"), bsm("0724100001", "LX100", "MUELLER", "abc123"))
 	for name, l := range streams {
@@ -320,8 +309,7 @@ func TestWhoFollowsAFlightIsNotWokenByOthersOfItsAirline(t *testing.T) {
 
 func TestABagThatLeavesAFlightIsToldByAStream(t *testing.T) {
 	w := newWorld(t)
-	l := w.reader(key("*", "*"), changefeed.Filter{Flight: flight(t, "LX", "100")}).listen(1000)
-	l.next() // the heartbeat
+	l := w.reader(key("*", "*"), changefeed.Filter{Flight: flight(t, "LX", "100")}).stream()
 	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
 	l.change(l.next())
 	w.send(bsm("0724100001", "LX200", "MUELLER", "ABC123"))
@@ -339,8 +327,7 @@ func TestStreamsOfSeveralKeysAreToldWhatEachKeySees(t *testing.T) {
 		for _, fields := range []bagdoc.Fields{bagdoc.Events, bagdoc.List} {
 			r := w.reader(k, changefeed.Filter{})
 			r.asker.Fields = fields
-			l := r.listen(8)
-			l.next() // the first heartbeat
+			l := r.stream()
 			readers, streams = append(readers, r), append(streams, l)
 		}
 	}
@@ -414,11 +401,9 @@ func TestAPositioningAloneSelectsNoFlightAndNoPNR(t *testing.T) {
 	var readers []*reader
 	for _, f := range none {
 		readers = append(readers, w.reader(key("*", "*"), f))
-		streams = append(streams, w.reader(key("*", "*"), f).listen(1000))
-		streams[len(streams)-1].next() // the heartbeat
+		streams = append(streams, w.reader(key("*", "*"), f).stream())
 	}
-	flights := w.reader(key("*", "*"), changefeed.Filter{Flight: flight(t, "LX", "100")}).listen(1000)
-	flights.next()
+	flights := w.reader(key("*", "*"), changefeed.Filter{Flight: flight(t, "LX", "100")}).stream()
 	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
 	flights.change(flights.next())
 	w.send("BPM .V/1LZRH .J/R .F/LX100/14MAR/JFK .U/AKE12345LX .N/0724100001001 ENDBPM")

@@ -24,8 +24,7 @@ func TestAStreamIsToldAChangeThatIsTooLargeForTheTopic(t *testing.T) {
 	}
 	plates := platesOfOnePartition(2)
 	r := w.reader(key("*", "*"), changefeed.Filter{})
-	l := r.listen(1000)
-	l.next() // the heartbeat
+	l := r.stream()
 	follower := w.feed.Follow(r.asker)
 	defer follower.Leave()
 	w.eventually("the topic is read", func() bool {

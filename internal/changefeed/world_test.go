@@ -352,6 +352,14 @@ func (r *reader) listen(events int) *listener {
 	return l
 }
 
+// stream opens a stream for a reader, and takes its first heartbeat.
+func (r *reader) stream() *listener {
+	r.t.Helper()
+	l := r.listen(1000)
+	l.next()
+	return l
+}
+
 // next returns the next event.
 func (l *listener) next() event {
 	l.t.Helper()
