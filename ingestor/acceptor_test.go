@@ -327,16 +327,18 @@ func TestAMessageFromTheLogIsNotAppendedAgainAndAReplayedOneIsMarked(t *testing.
 	}
 }
 
-// acceptAll accepts messages at the same time, each received a second after the one before, and
-// calls check with each error.
-func acceptAll(a *ingestor.Acceptor, check func(error), texts ...string) (ended *sync.WaitGroup) {
+// acceptAll accepts messages at the same time, each received a second after the one before. Every one
+// must have the error that is wanted, or none if it is nil.
+func acceptAll(t *testing.T, a *ingestor.Acceptor, want error, texts ...string) (ended *sync.WaitGroup) {
+	t.Helper()
 	ended = new(sync.WaitGroup)
 	for i, text := range texts {
 		ended.Go(func() {
 			env := envelope(text)
 			env.Received = received.Add(time.Duration(i) * time.Second)
-			_, err := a.Accept(context.Background(), env)
-			check(err)
+			if _, err := a.Accept(context.Background(), env); !errors.Is(err, want) {
+				t.Errorf("error %v, want %v", err, want)
+			}
 		})
 	}
 	return ended
@@ -348,11 +350,7 @@ func TestWhatArrivesWhileTheIndexIsBusyGoesTogether(t *testing.T) {
 		x, j := newIndex(), &journal{}
 		x.enter, x.leave = make(chan struct{}, callers), make(chan struct{})
 		a := newAcceptor(x, ingestor.Config{Log: j, Rejects: j, Patience: time.Minute})
-		ended := acceptAll(a, func(err error) {
-			if err != nil {
-				t.Error(err)
-			}
-		}, slices.Repeat([]string{bsm}, callers)...)
+		ended := acceptAll(t, a, nil, slices.Repeat([]string{bsm}, callers)...)
 		synctest.Wait()
 		close(x.leave)
 		ended.Wait()
@@ -393,11 +391,7 @@ func TestMessagesOfManyBagsDoNotGoTogether(t *testing.T) {
 		one(x, "of one caller")
 		x = newIndex()
 		x.enter, x.leave = make(chan struct{}, len(many)), make(chan struct{})
-		ended := acceptAll(newAcceptor(x, ingestor.Config{Patience: time.Minute}), func(err error) {
-			if err != nil {
-				t.Error(err)
-			}
-		}, many...)
+		ended := acceptAll(t, newAcceptor(x, ingestor.Config{Patience: time.Minute}), nil, many...)
 		synctest.Wait()
 		close(x.leave)
 		ended.Wait()
@@ -431,11 +425,7 @@ func TestAcceptGivesUpInTimeWhileTheIndexHangs(t *testing.T) {
 		x.enter, x.leave = make(chan struct{}, 100), make(chan struct{})
 		a := newAcceptor(x, ingestor.Config{Patience: 20 * time.Millisecond})
 		began := time.Now()
-		acceptAll(a, func(err error) {
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("error %v, want that the time is up", err)
-			}
-		}, slices.Repeat([]string{bsm}, 30)...).Wait()
+		acceptAll(t, a, context.DeadlineExceeded, slices.Repeat([]string{bsm}, 30)...).Wait()
 		if took := time.Since(began); took != 20*time.Millisecond {
 			t.Errorf("gave up after %v", took)
 		}

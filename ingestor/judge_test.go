@@ -228,10 +228,8 @@ func TestBatchIsFiledInOneCallAndAnsweredInOrder(t *testing.T) {
 		got = append(got, o.Verdict)
 	}
 	want := []ingestor.Verdict{ingestor.Accepted, ingestor.Rejected, ingestor.Accepted, ingestor.Rejected, ingestor.Duplicate}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("verdicts %v, want %v", got, want)
-		}
+	if !slices.Equal(got, want) {
+		t.Fatalf("verdicts %v, want %v", got, want)
 	}
 	if len(x.calls) != 1 || len(x.calls[0]) != 3 {
 		t.Errorf("%d calls of the index, want one with 3 filings", len(x.calls))

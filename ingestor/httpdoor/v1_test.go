@@ -270,26 +270,18 @@ func TestARequestWhoseAnswerFindsNoMemoryIsTheSameIfItIsSentAgain(t *testing.T) 
 
 func TestARequestWithOtherMessagesOrOfAnotherKeyIsNoRepetition(t *testing.T) {
 	check, other := bsm("0724100001", "LX100", "MUELLER"), bsm("0724100002", "LX100", "MUELLER")
-	for name, send := range map[string]func(*batches) *httptest.ResponseRecorder{
-		"fewer messages": func(b *batches) *httptest.ResponseRecorder {
-			return b.post("all", "/v1/messages", jsonType, listOf(check))
-		},
-		"another order": func(b *batches) *httptest.ResponseRecorder {
-			return b.post("all", "/v1/messages", jsonType, listOf(other, check))
-		},
-		"another text": func(b *batches) *httptest.ResponseRecorder {
-			return b.post("all", "/v1/messages", jsonType, listOf(check, other+"\n"))
-		},
-		"another key": func(b *batches) *httptest.ResponseRecorder {
-			return b.post("lx", "/v1/messages", jsonType, listOf(check, other))
-		},
+	for name, sent := range map[string]struct{ key, body string }{
+		"fewer messages": {"all", listOf(check)},
+		"another order":  {"all", listOf(other, check)},
+		"another text":   {"all", listOf(check, other+"\n")},
+		"another key":    {"lx", listOf(check, other)},
 	} {
 		b := newBatches()
 		b.index.away = true
 		if w := b.post("all", "/v1/messages", jsonType, listOf(check, other)); w.Code != 503 {
 			t.Fatal(w.Code, w.Body)
 		}
-		if send(b); len(b.attempts.first) != 2 {
+		if b.post(sent.key, "/v1/messages", jsonType, sent.body); len(b.attempts.first) != 2 {
 			t.Errorf("%s: %d requests are remembered", name, len(b.attempts.first))
 		}
 	}
@@ -409,10 +401,6 @@ func TestABatchComesInThreeForms(t *testing.T) {
 }
 
 func TestFaultsOfABatchAreToldAtOnceAndNothingIsTaken(t *testing.T) {
-	many := make([]string, 1001)
-	for i := range many {
-		many[i] = "x"
-	}
 	for _, tc := range []struct{ target, media, body, want string }{
 		{"/v1/messages", jsonType, `{}`, `"expected":"at least one message"`},
 		{"/v1/messages", jsonType, `{"messages":[]}`, `"expected":"at least one message"`},
@@ -425,7 +413,7 @@ func TestFaultsOfABatchAreToldAtOnceAndNothingIsTaken(t *testing.T) {
 		{"/v1/messages", jsonType, `{"messages":[{"id":"1"},{"text":1},{"text":"x","txt":"y"}],"more":1}`, `"detail":"4 faults"`},
 		{"/v1/messages", jsonType, `{"messages":[{"text":"x","text":"y"}]}`, `"pointer":"/messages/0/text","code":"repeated"`},
 		{"/v1/messages", jsonType, `{"messages":[{"text":"x"}],"messages":[{"text":"x"}]}`, `"code":"repeated"`},
-		{"/v1/messages", jsonType, listOf(many...), `"pointer":"/messages/1000","code":"too_many"`},
+		{"/v1/messages", jsonType, listOf(slices.Repeat([]string{"x"}, 1001)...), `"pointer":"/messages/1000","code":"too_many"`},
 		{"/v1/messages", jsonType, `not JSON`, `"code":"malformed"`},
 		{"/v1/messages", linesType, "{\"text\":\"x\"}\nnot JSON\n", `"pointer":"/1","code":"malformed"`},
 		{"/v1/messages?format=text", textType, "\r\n \r\n", `"expected":"at least one message"`},
