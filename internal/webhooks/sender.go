@@ -26,7 +26,7 @@ type sender struct {
 	late  bool      // the next fold may take long: the last one did, and did not reach the end, or there was none since a new starting point
 }
 
-// webhookStore is the part of the Table that a sender uses.
+// webhookStore is the part of the table that a sender uses.
 type webhookStore interface {
 	move(ctx context.Context, id string, p Position) error
 	forgetPosition(ctx context.Context, id string) error

@@ -15,8 +15,8 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// Table holds all webhooks of the topic. It is safe for concurrent use.
-type Table struct {
+// table holds all webhooks of the topic. It is safe for concurrent use.
+type table struct {
 	kafka  *kafka.Client
 	topic  string
 	logger *zap.Logger
@@ -37,8 +37,8 @@ type entry struct {
 	redefined chan struct{} // closed when the definition has changed or is deleted
 }
 
-func newTable(client *kafka.Client, topic string, logger *zap.Logger) *Table {
-	return &Table{
+func newTable(client *kafka.Client, topic string, logger *zap.Logger) *table {
+	return &table{
 		kafka: client, topic: topic, logger: logger,
 		definitions: make(map[string]entry), positions: make(map[string]Position), deleted: make(map[string]bool), read: make(map[int]int64),
 		progress: make(chan struct{}), changed: make(chan struct{}),
@@ -46,7 +46,7 @@ func newTable(client *kafka.Client, topic string, logger *zap.Logger) *Table {
 }
 
 // run reads every partition of the topic from its beginning, until ctx ends.
-func (t *Table) run(ctx context.Context) {
+func (t *table) run(ctx context.Context) {
 	t.kafka.Follow(ctx, t.topic, kafka.Follower{
 		Begin: func(at, first, _ int64) int64 { return max(at, first) },
 		Take:  t.take,
@@ -55,7 +55,7 @@ func (t *Table) run(ctx context.Context) {
 }
 
 // take applies a batch of records.
-func (t *Table) take(partition int, batch kafka.Batch) {
+func (t *table) take(partition int, batch kafka.Batch) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	before, known := t.read[partition]
@@ -87,7 +87,7 @@ const maxDeleted = 10_000
 const positionSuffix = "/at"
 
 // apply applies one record. A record without a value deletes a definition or a position.
-func (t *Table) apply(r *kafka.Record) (isDefinition bool, err error) {
+func (t *table) apply(r *kafka.Record) (isDefinition bool, err error) {
 	if id, ok := strings.CutSuffix(string(r.Key), positionSuffix); ok {
 		var p Position
 		if len(r.Value) == 0 {
@@ -121,7 +121,7 @@ func (t *Table) apply(r *kafka.Record) (isDefinition bool, err error) {
 }
 
 // catchUp waits until the table holds all records that the topic has now.
-func (t *Table) catchUp(ctx context.Context) error {
+func (t *table) catchUp(ctx context.Context) error {
 	ends, err := t.kafka.Ends(ctx, t.topic)
 	if err != nil {
 		return err
@@ -145,13 +145,13 @@ func (t *Table) catchUp(ctx context.Context) error {
 	}
 }
 
-func (t *Table) get(id string) (Webhook, bool) {
+func (t *table) get(id string) (Webhook, bool) {
 	w, _, ok := t.watch(id)
 	return w, ok
 }
 
 // of returns the webhooks of a customer, the oldest first.
-func (t *Table) of(customer string) (list []Webhook) {
+func (t *table) of(customer string) (list []Webhook) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for id, e := range t.definitions {
@@ -166,7 +166,7 @@ func (t *Table) of(customer string) (list []Webhook) {
 }
 
 // watch returns a webhook, and a channel that is closed when its definition has changed since.
-func (t *Table) watch(id string) (w Webhook, redefined <-chan struct{}, ok bool) {
+func (t *table) watch(id string) (w Webhook, redefined <-chan struct{}, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e, ok := t.definitions[id]
@@ -175,7 +175,7 @@ func (t *Table) watch(id string) (w Webhook, redefined <-chan struct{}, ok bool)
 
 // in returns the ids of the webhooks of a partition, and a channel that is closed when any
 // definition has changed since.
-func (t *Table) in(partition int) (ids []string, changed <-chan struct{}) {
+func (t *table) in(partition int) (ids []string, changed <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for id, e := range t.definitions {
@@ -187,20 +187,20 @@ func (t *Table) in(partition int) (ids []string, changed <-chan struct{}) {
 }
 
 // define writes a definition, and waits until the table holds it.
-func (t *Table) define(ctx context.Context, d Definition) error {
+func (t *table) define(ctx context.Context, d Definition) error {
 	return t.write(ctx, kafka.Record{Key: []byte(d.ID), Value: strictjson.Encode(d)})
 }
 
 // forget deletes a webhook, and waits until the table does not hold it any more.
-func (t *Table) forget(ctx context.Context, id string) error {
+func (t *table) forget(ctx context.Context, id string) error {
 	return t.write(ctx, kafka.Record{Key: []byte(id)}, kafka.Record{Key: []byte(id + positionSuffix)})
 }
 
-func (t *Table) forgetPosition(ctx context.Context, id string) error {
+func (t *table) forgetPosition(ctx context.Context, id string) error {
 	return t.write(ctx, kafka.Record{Key: []byte(id + positionSuffix)})
 }
 
-func (t *Table) write(ctx context.Context, records ...kafka.Record) error {
+func (t *table) write(ctx context.Context, records ...kafka.Record) error {
 	if err := t.kafka.Produce(ctx, t.topic, records); err != nil {
 		return fmt.Errorf("write to the topic of webhooks: %w", err)
 	}
@@ -208,7 +208,7 @@ func (t *Table) write(ctx context.Context, records ...kafka.Record) error {
 }
 
 // move writes the position of a webhook, and returns when all in-sync replicas have it.
-func (t *Table) move(ctx context.Context, id string, p Position) error {
+func (t *table) move(ctx context.Context, id string, p Position) error {
 	record := kafka.Record{Key: []byte(id + positionSuffix), Value: strictjson.Encode(p)}
 	if err := t.kafka.Produce(ctx, t.topic, []kafka.Record{record}); err != nil {
 		return fmt.Errorf("write the position of a webhook: %w", err)

@@ -2,7 +2,7 @@
 // a cursor, and posts the changes that follow it.
 //
 // Definitions and positions are records of a compacted topic. Each process reads the whole topic
-// into a [Table]. The process that owns a partition, as a member of the consumer group, posts for
+// into a table. The process that owns a partition, as a member of the consumer group, posts for
 // the webhooks whose definitions are in it. It writes the position to all in-sync replicas before
 // it posts the next batch, so that after a crash at most one batch is repeated. Order is kept: a
 // batch waits until the receiver has accepted the batch before it.
@@ -142,7 +142,7 @@ const (
 // Service holds the webhooks, and posts for those that this process owns.
 type Service struct {
 	conf     Config
-	table    *Table
+	table    *table
 	consumer *kafka.Consumer
 	// writing is held while this process changes a definition. A caller waits for it as long as its
 	// context: while Kafka hangs, each change takes that long.
