@@ -403,17 +403,6 @@ func TestNewPartitionsAreFound(t *testing.T) {
 	w.wantFiled(10)
 }
 
-func TestLagGoesToZero(t *testing.T) {
-	w := newWorld(t, 1)
-	w.index.setFail(true)
-	w.produce(0, records(0, 5)...)
-	w.consume()
-	w.eventually("the index was tried", func() bool { return w.index.failures() > 0 })
-	w.index.setFail(false)
-	w.waitCommitted(5)
-	w.eventually("nothing is left", func() bool { return w.metrics.lags()[0] == 0 })
-}
-
 // Where messages come in bunches, there is one fetch for each, and none in vain.
 func TestABunchTakesOneFetch(t *testing.T) {
 	w := newBroker(t)

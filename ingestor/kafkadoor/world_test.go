@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -553,10 +552,4 @@ func (m *metrics) waits(partition int) (int64, time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.lag[partition], m.oldest[partition]
-}
-
-func (m *metrics) lags() map[int]int64 {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return maps.Clone(m.lag)
 }
