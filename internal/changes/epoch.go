@@ -12,7 +12,8 @@ import (
 
 // currentEpoch returns the epoch. It begins a new one at the first start, and if the topic of marks
 // has another number of partitions. If Redis has gone back to an earlier epoch than an owner of this
-// stage has used or found published, it puts that one back.
+// stage has used or found published, it puts that one back. It fails with ErrNoEpoch if there is no
+// epoch although changes were published.
 func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 	e, err := s.conf.Index.Epoch(ctx)
 	if used := s.used.Load(); err == nil && e != (Epoch{}) && used != nil && e.Begun < used.Begun {
@@ -32,8 +33,11 @@ func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 		if err != nil {
 			return Epoch{}, err
 		}
-		if hasRecords(spans) {
-			return s.epochBegun(ctx)
+		if hasRecords(spans) { // another owner may have begun the epoch meanwhile
+			if e, err = s.conf.Index.Epoch(ctx); err == nil && e == (Epoch{}) {
+				err = ErrNoEpoch
+			}
+			return e, err
 		}
 	}
 	return s.newEpoch(ctx, e)
@@ -50,16 +54,6 @@ func (s *Stage) use(e Epoch) {
 			return
 		}
 	}
-}
-
-// epochBegun returns the epoch that another owner may have begun meanwhile, or ErrNoEpoch if there
-// is none.
-func (s *Stage) epochBegun(ctx context.Context) (Epoch, error) {
-	e, err := s.conf.Index.Epoch(ctx)
-	if err == nil && e == (Epoch{}) {
-		err = ErrNoEpoch
-	}
-	return e, err
 }
 
 // newEpoch begins a new epoch after last, unless another owner has begun one already. It returns
