@@ -552,7 +552,7 @@ func TestAStageThatCanTellNothingIsStalled(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	w.eventuallyTold(w.partitionOf(plate), -1)
+	w.eventuallyTold(kafka.PartitionOf([]byte(plate), partitions), -1)
 	if err := stage.Stalled(); err != nil {
 		t.Errorf("nothing waits: %v", err)
 	}
