@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"container/heap"
 	"fmt"
 	"iter"
@@ -243,10 +244,7 @@ type queue []item
 
 func (q queue) Len() int { return len(q) }
 func (q queue) Less(i, j int) bool {
-	if q[i].sent != q[j].sent {
-		return q[i].sent < q[j].sent
-	}
-	return q[i].order < q[j].order
+	return cmp.Or(cmp.Compare(q[i].sent, q[j].sent), cmp.Compare(q[i].order, q[j].order)) < 0
 }
 func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *queue) Push(x any)   { *q = append(*q, x.(item)) }

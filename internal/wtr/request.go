@@ -40,9 +40,8 @@ func ReadRequest(document string) (Request, bool) {
 			r.Plates = append(r.Plates, p)
 		}
 	}
-	for _, name := range root.member("Passengers", "Names", "Name").list() {
-		r.Surname = strings.TrimSpace(name.text())
-		break
+	if names := root.member("Passengers", "Names", "Name").list(); len(names) > 0 {
+		r.Surname = strings.TrimSpace(names[0].text())
 	}
 	return r, true
 }
