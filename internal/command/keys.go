@@ -30,13 +30,15 @@ func (p *process) keys() *cobra.Command {
 	return cmd
 }
 
-// keysFile returns the name of the key file.
-func (p *process) keysFile(cmd *cobra.Command) (string, error) {
-	eff, err := p.load(cmd, config.KeysFile)
-	if err != nil {
-		return "", err
+// withKeysFile returns what a command runs that works on the key file, whose name it passes to do.
+func (p *process) withKeysFile(do func(path string, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		eff, err := p.load(cmd, config.KeysFile)
+		if err != nil {
+			return err
+		}
+		return do(eff.Files.Keys, args)
 	}
-	return eff.Files.Keys, nil
 }
 
 func (p *process) createKey() *cobra.Command {
@@ -49,11 +51,7 @@ func (p *process) createKey() *cobra.Command {
 		Use:   "create NAME",
 		Short: "Add a key, and print it this once; the file keeps its digest",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := p.keysFile(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: p.withKeysFile(func(path string, args []string) (err error) {
 			key.Name = args[0]
 			key.Airlines, key.Airports, key.Operations = apikey.ScopeOf(airlines), apikey.ScopeOf(airports), apikey.ScopeOf(operations)
 			if key.Expires, err = moment("--expires", expires, time.Time{}); err != nil {
@@ -67,7 +65,7 @@ func (p *process) createKey() *cobra.Command {
 				return failed(fmt.Errorf("key %s is in the file, but cannot be shown; revoke it, and create one with another name: %w", key.Name, err))
 			}
 			return nil
-		},
+		}),
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -87,11 +85,7 @@ func (p *process) listKeys() *cobra.Command {
 		Use:   "list",
 		Short: "Show the keys of the file, without the keys themselves",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			path, err := p.keysFile(cmd)
-			if err != nil {
-				return err
-			}
+		RunE: p.withKeysFile(func(path string, _ []string) error {
 			keys, err := apikey.List(path)
 			if err != nil {
 				return fileError(err)
@@ -105,7 +99,7 @@ func (p *process) listKeys() *cobra.Command {
 				}, "\t"))
 			}
 			return failed(table.Flush())
-		},
+		}),
 	}
 }
 
@@ -114,13 +108,7 @@ func (p *process) revokeKey() *cobra.Command {
 		Use:   "revoke NAME",
 		Short: "Make a key unknown; its entry stays in the file",
 		Args:  cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := p.keysFile(cmd)
-			if err != nil {
-				return err
-			}
-			return fileError(apikey.Revoke(path, args[0]))
-		},
+		RunE:  p.withKeysFile(func(path string, args []string) error { return fileError(apikey.Revoke(path, args[0])) }),
 	}
 }
 
