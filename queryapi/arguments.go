@@ -130,8 +130,8 @@ func (a *arguments) fail(g argument, cause fault.Cause, expected string) {
 }
 
 // allowOnly adds a fault for every argument whose name is not in names, and for every member of the
-// wrong kind.
-func (a *arguments) allowOnly(names ...string) {
+// wrong kind. It returns a.
+func (a *arguments) allowOnly(names ...string) *arguments {
 	for _, g := range a.given {
 		if !slices.Contains(names, g.name) {
 			a.fail(g, fault.Unknown, "")
@@ -139,6 +139,7 @@ func (a *arguments) allowOnly(names ...string) {
 			a.fail(g, fault.Malformed, g.wrongKind)
 		}
 	}
+	return a
 }
 
 // all returns the arguments with that name, except members of the wrong kind.

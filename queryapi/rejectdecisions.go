@@ -22,8 +22,7 @@ import (
 
 // resubmitOne answers POST /v1/rejects/{id}/resubmit.
 func (d Rejects) resubmitOne(ctx context.Context, c *web.Call) web.Answer {
-	a := bodyArguments(c)
-	a.allowOnly("text")
+	a := bodyArguments(c).allowOnly("text")
 	var mended *string
 	if text := a.text("text", isNotEmpty, "a message"); len(a.all("text")) > 0 {
 		mended = &text
@@ -42,8 +41,7 @@ const maxReason = 1000
 
 // dismissOne answers POST /v1/rejects/{id}/dismiss.
 func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
-	a := bodyArguments(c)
-	a.allowOnly("reason")
+	a := bodyArguments(c).allowOnly("reason")
 	reason := a.text("reason", isReason, reasonForm)
 	a.failMissing("reason", "why it is dismissed")
 	return d.one(ctx, c, a, func(r *rejectstore.Reject) web.Answer {

@@ -116,8 +116,7 @@ func (q *question) endAtStart(j *rejectstore.Job) {
 
 // getJob answers GET /v1/rejects/jobs/{id}.
 func (d Rejects) getJob(ctx context.Context, c *web.Call) web.Answer {
-	a := newArguments(c, "id")
-	a.allowOnly("id")
+	a := newArguments(c, "id").allowOnly("id")
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
 	}

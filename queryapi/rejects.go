@@ -141,8 +141,7 @@ const bytesAtOnce = 1 << 20
 
 // list answers GET /v1/rejects.
 func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
-	a := newArguments(c)
-	a.allowOnly(append([]string{"limit", "cursor"}, filterNames...)...)
+	a := newArguments(c).allowOnly(append([]string{"limit", "cursor"}, filterNames...)...)
 	w := readFilter(a, c.Key)
 	part := a.page(append([]string{"rejects"}, w.question...)...)
 	after := rejectstore.ParsePosition(part.position)
@@ -250,8 +249,7 @@ func (d Rejects) readOne(ctx context.Context, id string) ([]rejectstore.Reject, 
 
 // summarize answers GET /v1/rejects/summary.
 func (d Rejects) summarize(ctx context.Context, c *web.Call) web.Answer {
-	a := newArguments(c)
-	a.allowOnly("state", "code", "airport", "door", "since", "until")
+	a := newArguments(c).allowOnly("state", "code", "airport", "door", "since", "until")
 	w := readFilter(a, c.Key)
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
@@ -297,8 +295,7 @@ func (d Rejects) one(ctx context.Context, c *web.Call, a *arguments, answer func
 
 // get answers GET /v1/rejects/{id}.
 func (d Rejects) get(ctx context.Context, c *web.Call) web.Answer {
-	a := newArguments(c, "id")
-	a.allowOnly("id")
+	a := newArguments(c, "id").allowOnly("id")
 	return d.one(ctx, c, a, func(r *rejectstore.Reject) web.Answer {
 		return c.OK(append(appendReject(c.Buffer, r, true), '}'))
 	})

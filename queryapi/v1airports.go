@@ -11,8 +11,7 @@ import (
 
 // airportV1 answers GET /v1/airports/{code}.
 func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
-	a := newArguments(c, "code")
-	a.allowOnly("code")
+	a := newArguments(c, "code").allowOnly("code")
 	code := a.text("code", parser.IsThreeCapitals, airportForm)
 	if refusal, refused := a.refusal(c); refused {
 		return refusal

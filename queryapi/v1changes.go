@@ -38,8 +38,7 @@ type changesQuery struct {
 
 // changesV1 answers GET /v1/changes.
 func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
-	a := newArguments(c)
-	a.allowOnly("cursor", "since", "airline", "airport", "flight", "plate", "pnr", "date", "limit", "fields", "wait")
+	a := newArguments(c).allowOnly("cursor", "since", "airline", "airport", "flight", "plate", "pnr", "date", "limit", "fields", "wait")
 	query := changesQuery{
 		asker: changefeed.Asker{Key: c.Key, Filter: q.changeFilter(a), Fields: fieldsOf[a.choice("fields", "events", "list")]},
 		limit: a.number("limit", usualPage, 1, maxPage),

@@ -27,8 +27,7 @@ const usualHours = 24
 
 // feedsV1 answers GET /v1/feeds.
 func (q Queries) feedsV1(ctx context.Context, c *web.Call) web.Answer {
-	a := newArguments(c)
-	a.allowOnly("airport", "door", "hours", "limit", "cursor")
+	a := newArguments(c).allowOnly("airport", "door", "hours", "limit", "cursor")
 	airport, door := a.text("airport", parser.IsThreeCapitals, airportForm), a.text("door", isDoor, "kafka or http")
 	hours := a.number("hours", usualHours, 1, feeds.MaxHours)
 	part := a.page("feeds", airport, door, strconv.Itoa(hours))

@@ -22,8 +22,7 @@ import (
 // flightV1 answers GET /v1/flights/{airport}/{direction}/{airline}/{flight}/{date}.
 func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	names := []string{"airport", "direction", "airline", "flight", "date"}
-	a := newArguments(c, names...)
-	a.allowOnly(append(names, "limit", "cursor")...)
+	a := newArguments(c, names...).allowOnly(append(names, "limit", "cursor")...)
 	query := a.airportQuery(q.Airports)
 	query.Flight = a.flight()
 	part := a.page(append([]string{"flight"}, c.Values...)...)
@@ -63,8 +62,7 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 // flightsV1 answers GET /v1/flights.
 func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 	names := []string{"airport", "direction", "date"}
-	a := newArguments(c)
-	a.allowOnly(append(names, "limit", "cursor")...)
+	a := newArguments(c).allowOnly(append(names, "limit", "cursor")...)
 	for _, name := range names {
 		a.failMissing(name, strings.Join(names, ", "))
 	}

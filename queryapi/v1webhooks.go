@@ -59,8 +59,7 @@ func (h Webhooks) refusal(a *arguments, c *web.Call) (web.Answer, bool) {
 
 // create answers POST /v1/webhooks.
 func (h Webhooks) create(ctx context.Context, c *web.Call) web.Answer {
-	a := bodyArguments(c, "filter")
-	a.allowOnly("url", "filter", "description")
+	a := bodyArguments(c, "filter").allowOnly("url", "filter", "description")
 	url, description, filter := h.url(a), a.description(), h.filter(a)
 	a.failMissing("url", "an https URL")
 	if refusal, refused := h.refusal(a, c); refused {
@@ -84,8 +83,7 @@ func (h Webhooks) create(ctx context.Context, c *web.Call) web.Answer {
 
 // list answers GET /v1/webhooks.
 func (h Webhooks) list(ctx context.Context, c *web.Call) web.Answer {
-	a := newArguments(c)
-	a.allowOnly()
+	a := newArguments(c).allowOnly()
 	if refusal, refused := h.refusal(a, c); refused {
 		return refusal
 	}
@@ -107,8 +105,7 @@ func (h Webhooks) get(ctx context.Context, c *web.Call) web.Answer {
 
 // find answers a request without a body that is about one webhook.
 func (h Webhooks) find(ctx context.Context, c *web.Call, answer func(*webhooks.Webhook) web.Answer) web.Answer {
-	a := newArguments(c, "id")
-	a.allowOnly("id")
+	a := newArguments(c, "id").allowOnly("id")
 	if refusal, refused := h.refusal(a, c); refused {
 		return refusal
 	}
@@ -129,8 +126,7 @@ func webhookAnswer(c *web.Call, ok bool, err error, answer func() web.Answer) we
 
 // change answers PATCH /v1/webhooks/{id}.
 func (h Webhooks) change(ctx context.Context, c *web.Call) web.Answer {
-	a := bodyArguments(c, "filter", "paused")
-	a.allowOnly("url", "filter", "description", "paused")
+	a := bodyArguments(c, "filter", "paused").allowOnly("url", "filter", "description", "paused")
 	url, description, filter := h.url(a), a.description(), h.filter(a)
 	described := len(a.all("description")) > 0
 	paused, pausing := a.truth("paused")
@@ -154,8 +150,7 @@ func (h Webhooks) change(ctx context.Context, c *web.Call) web.Answer {
 
 // rewind answers POST /v1/webhooks/{id}/rewind.
 func (h Webhooks) rewind(ctx context.Context, c *web.Call) web.Answer {
-	a := bodyArguments(c)
-	a.allowOnly("since")
+	a := bodyArguments(c).allowOnly("since")
 	since := h.since(a)
 	a.failMissing("since", sinceForm(h.ChangesRetention))
 	return h.edit(ctx, c, a, func(d *webhooks.Definition) { d.Rewind(since) })
