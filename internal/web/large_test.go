@@ -160,9 +160,7 @@ func TestWhatAnswersAreMadeOfIsBoundedWithinTheDeadline(t *testing.T) {
 	s := largeSite(operation, 1<<20)
 	first := make(chan int)
 	go func() {
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, newRequest(listPath(1, "")))
-		first <- w.Code
+		first <- answer(s, newRequest(listPath(1, ""))).Code
 	}()
 	<-began
 	if w := ask(t, s, "GET", listPath(1, ""), nil, "api_key", demo); w.Code != 503 || w.Body.String() != failure(fault.Unavailable) {

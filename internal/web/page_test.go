@@ -107,14 +107,12 @@ func TestLargePagesThatNobodyReadsTakeBoundedMemory(t *testing.T) {
 		s.ServeHTTP(held, httptest.NewRequest("GET", "/console/x", http.NoBody))
 	}()
 	<-held.reached
-	w := httptest.NewRecorder()
-	if s.ServeHTTP(w, httptest.NewRequest("GET", "/console/x", http.NoBody)); w.Code != 503 || w.Header().Get("Retry-After") == "" || w.Header().Get("Content-Encoding") != "" {
+	if w := answer(s, httptest.NewRequest("GET", "/console/x", http.NoBody)); w.Code != 503 || w.Header().Get("Retry-After") == "" || w.Header().Get("Content-Encoding") != "" {
 		t.Errorf("beside a page that nobody reads: %d %v", w.Code, w.Header())
 	}
 	close(held.leave)
 	<-done
-	w = httptest.NewRecorder()
-	if s.ServeHTTP(w, httptest.NewRequest("GET", "/console/x", http.NoBody)); w.Code != 200 || w.Body.Len() != 1<<20 {
+	if w := answer(s, httptest.NewRequest("GET", "/console/x", http.NoBody)); w.Code != 200 || w.Body.Len() != 1<<20 {
 		t.Errorf("after it: %d, %d bytes", w.Code, w.Body.Len())
 	}
 }

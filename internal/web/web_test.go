@@ -106,8 +106,7 @@ func ask(t *testing.T, s http.Handler, method, target string, body io.Reader, he
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
+	w := answer(s, r)
 	if w.Header().Get("X-Request-Id") == "" || w.Header().Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(w.Header().Get("Content-Type"), "charset=") {
 		t.Errorf("%s %s: headers %v", method, target, w.Header())
 	}
@@ -271,8 +270,7 @@ func TestTwoKeysAreRefused(t *testing.T) {
 			method, path, _ := strings.Cut(target, " ")
 			r := httptest.NewRequest(method, path, nil)
 			r.Header = tc.headers
-			w := httptest.NewRecorder()
-			s.ServeHTTP(w, r)
+			w := answer(s, r)
 			status := 200
 			if !tc.known {
 				status = unknown.Status
@@ -289,9 +287,7 @@ func guess(s http.Handler, key, from string, forwarded ...string) *httptest.Resp
 	r := httptest.NewRequest("GET", "/baggage/history/v1.0/tag/1/flightdate/2", nil)
 	r.RemoteAddr = from
 	r.Header = http.Header{"Api_key": {key}, "X-Forwarded-For": forwarded}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w
+	return answer(s, r)
 }
 
 func TestGuessesOfKeysAreLimitedByAddressAndValidKeysNever(t *testing.T) {
@@ -389,8 +385,7 @@ func TestCallbackIsADottedIdentifierOrRefused(t *testing.T) {
 		r := httptest.NewRequest("GET", "/baggage/history/v1.0/tag/1/flightdate/2", nil)
 		r.URL.RawQuery = query
 		r.Header.Set("api_key", demo)
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, r)
+		w := answer(s, r)
 		status, body, kind := 200, `/**/`+want+`({"success":true,"values":["1","2"]});`, "application/javascript; charset=utf-8"
 		if want == "" {
 			status, body, kind = 400, failure(fault.Callback), "application/json; charset=utf-8"
@@ -480,8 +475,7 @@ func TestAPanicInAStreamOrAPageIsLoggedWithoutItsValue(t *testing.T) {
 	broken := web.Page{Path: "/console/", Forms: true, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("MUELLER") })}
 	s := web.New(web.Settings{Keys: testKeys, Log: zap.New(core), Clock: time.Now}, []web.Operation{stream}, []web.Page{broken})
 	for target, want := range map[string]string{"/v1/changes": "200 /v1/changes", "/console/flights": "500 /console/"} {
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, newRequest(target))
+		w := answer(s, newRequest(target))
 		entries := logs.TakeAll()
 		if len(entries) != 1 {
 			t.Fatalf("%s: %d lines in the log", target, len(entries))
