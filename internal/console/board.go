@@ -87,7 +87,11 @@ func (v *visit) board() (view, *problem) {
 	}
 	data := v.boardPage(flights, airport, direction, date)
 	shown.Airport, shown.Data = airport, data
-	shown.Title = fmt.Sprintf("%s %s, %s", airport, directionName(data.Arriving()), day(date))
+	what := "departures"
+	if data.Arriving() {
+		what = "arrivals"
+	}
+	shown.Title = fmt.Sprintf("%s %s, %s", airport, what, day(date))
 	shown.Live = &live{Stream: "/v1/changes?fields=list&airport=" + airport, Cursor: cursor, Airport: airport, Direction: direction, Date: date.Format(time.DateOnly)}
 	return shown, nil
 }
@@ -131,13 +135,6 @@ func (v *visit) boardDay(f flightDoc, airport string, arriving bool) time.Time {
 		return day.AddDate(0, 0, 1)
 	}
 	return day
-}
-
-func directionName(arriving bool) string {
-	if arriving {
-		return "arrivals"
-	}
-	return "departures"
 }
 
 // boardAddress returns the address of a board.

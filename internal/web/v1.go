@@ -21,10 +21,6 @@ const ProblemPages = "/docs/problems/"
 // pattern is the template of an operation of /v1, split at its slashes.
 type pattern []string
 
-func newPattern(template string) pattern {
-	return strings.Split(strings.TrimPrefix(template, "/"), "/")
-}
-
 func isPlaceholder(part string) bool { return strings.HasPrefix(part, "{") }
 
 // ofRouter replaces the placeholders of a template by those of the router.

@@ -108,7 +108,7 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 		s.operations = append(s.operations, here)
 		answer := func(c *gin.Context) { s.serve(c.Writer, c.Request, here) }
 		if op.V1() {
-			here.pattern = newPattern(op.Template)
+			here.pattern = strings.Split(strings.TrimPrefix(op.Template, "/"), "/")
 			s.engine.Handle(op.Method, ofRouter.Replace(op.Template), answer)
 			continue
 		}
