@@ -8,9 +8,9 @@ import (
 // Stop ends all waits and streams of operations, so that the server can stop.
 func (s *Site) Stop() { s.stop() }
 
-// Wait waits for an element of changed, or until changed is closed. It returns false if ctx ends, because of its deadline or
-// because the caller has gone, or if the site stops. The wait does not count against the time
-// limits of the connection, nor for the duration of the request.
+// Wait waits for an element of changed, or until changed is closed. It returns false if ctx ends,
+// because of its deadline or because the caller has gone, or if the site stops. The wait does not
+// count against the time limits of the connection, nor for the duration of the request.
 func (c *Call) Wait(ctx context.Context, changed <-chan struct{}) bool {
 	c.endReading()
 	_ = c.controller.SetWriteDeadline(time.Time{})
