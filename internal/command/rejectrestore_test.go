@@ -74,13 +74,7 @@ func TestRejectsOutliveARestart(t *testing.T) {
 			t.Fatalf("%d %s", status, answer)
 		}
 	}
-	var sent struct {
-		Text string `json:"bim_message"`
-	}
-	if err := json.Unmarshal([]byte(good), &sent); err != nil {
-		t.Fatal(err)
-	}
-	broken := write(t, t.TempDir(), "broken.txt", strings.Replace(sent.Text, "/JFK/", "/JFQ/", 1))
+	broken := write(t, t.TempDir(), "broken.txt", strings.Replace(bsmOfToday(), "/JFK/", "/JFQ/", 1))
 	if got := run(t, "", s.env, "replay", broken); got.code != command.Rejected {
 		t.Fatalf("%+v", got)
 	}
@@ -105,7 +99,7 @@ func TestRejectsOutliveARestart(t *testing.T) {
 	if len(posted) != 2 {
 		t.Fatalf("open: %+v", posted)
 	}
-	body, err := json.Marshal(map[string]string{"text": sent.Text})
+	body, err := json.Marshal(map[string]string{"text": bsmOfToday()})
 	if err != nil {
 		t.Fatal(err)
 	}

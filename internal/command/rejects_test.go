@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -45,13 +44,7 @@ func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
 	if again := rejects("resubmit", oldest); again.code != command.Rejected || !strings.Contains(again.stdout, "SVCPRB023") {
 		t.Errorf("%+v", again)
 	}
-	var sent struct {
-		Text string `json:"bim_message"`
-	}
-	if err := json.Unmarshal([]byte(good), &sent); err != nil {
-		t.Fatal(err)
-	}
-	mended := rejects("resubmit", oldest, "--text", write(t, t.TempDir(), "mended.txt", sent.Text))
+	mended := rejects("resubmit", oldest, "--text", write(t, t.TempDir(), "mended.txt", bsmOfToday()))
 	if mended.code != command.Done || mended.stdout != oldest+": accepted\n" {
 		t.Errorf("%+v", mended)
 	}

@@ -156,11 +156,15 @@ func (s *service) ask(method, path, body string) (int, string) {
 	return resp.StatusCode, string(answer)
 }
 
-// message returns a BSM for a flight of today.
+// bsmOfToday returns a BSM for a flight of today.
+func bsmOfToday() string {
+	day := strings.ToUpper(time.Now().UTC().Format("02Jan"))
+	return "BSM\r\n.V/1LZRH\r\n.F/LX14/" + day + "/JFK/Y\r\n.N/0724123456001\r\nENDBSM\r\n"
+}
+
+// message returns that BSM as the body of a POST, and the path of the history of its bag.
 func message() (body, history string) {
-	today := time.Now().UTC()
-	text := fmt.Sprintf("BSM\r\n.V/1LZRH\r\n.F/LX14/%s/JFK/Y\r\n.N/0724123456001\r\nENDBSM\r\n", strings.ToUpper(today.Format("02Jan")))
-	return fmt.Sprintf(`{"bim_message":%q}`, text), "/baggage/history/v1.0/tag/0724123456/flightdate/" + today.Format(time.DateOnly)
+	return fmt.Sprintf(`{"bim_message":%q}`, bsmOfToday()), "/baggage/history/v1.0/tag/0724123456/flightdate/" + time.Now().UTC().Format(time.DateOnly)
 }
 
 func TestChangesCanBeAskedForOnceServeIsReady(t *testing.T) {

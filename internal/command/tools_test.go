@@ -21,15 +21,9 @@ func tools(t *testing.T) []string {
 func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
 	s := start(t, []string{"serve"})
 	s.untilReady()
-	body, history := message()
-	var request struct {
-		Message string `json:"bim_message"`
-	}
-	if err := json.Unmarshal([]byte(body), &request); err != nil {
-		t.Fatal(err)
-	}
+	_, history := message()
 	dir := t.TempDir()
-	write(t, dir, "a.txt", request.Message)
+	write(t, dir, "a.txt", bsmOfToday())
 	write(t, dir, "b.txt", bad)
 	now := time.Now().UTC().Format(time.RFC3339)
 
@@ -53,14 +47,8 @@ func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
 
 func TestReplayWithoutAServiceLeavesItsMessagesInTheLog(t *testing.T) {
 	env := tools(t)
-	body, history := message()
-	var request struct {
-		Message string `json:"bim_message"`
-	}
-	if err := json.Unmarshal([]byte(body), &request); err != nil {
-		t.Fatal(err)
-	}
-	got := run(t, request.Message, env, "replay", "--split", "-")
+	_, history := message()
+	got := run(t, bsmOfToday(), env, "replay", "--split", "-")
 	if got.code != command.Done || got.stdout != "messages: 1, accepted: 1, known before: 0, rejected: 0\n" {
 		t.Fatalf("%+v", got)
 	}
