@@ -3,7 +3,6 @@ package command_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -118,12 +117,8 @@ func TestVersionShowsVersionCommitAndGoAlsoAsAFlag(t *testing.T) {
 func TestAResultThatCannotBeWrittenEndsWith3(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"--version"}, {"config"}, {"validate"}} {
 		var stderr bytes.Buffer
-		if code := command.Run(context.Background(), args, nil, strings.NewReader(bsm), brokenPipe{}, &stderr); code != command.Failed {
+		if code := command.Run(context.Background(), args, nil, strings.NewReader(bsm), full{}, &stderr); code != command.Failed {
 			t.Errorf("%q: %d %s", args, code, stderr.String())
 		}
 	}
 }
-
-type brokenPipe struct{}
-
-func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
