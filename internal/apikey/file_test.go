@@ -53,13 +53,6 @@ keys:
 	}
 }
 
-func TestAKeyFileInJSONIsRead(t *testing.T) {
-	keys := parse(t, `{"keys": [{"name": "a", "digest": "`+digest("a")+`", "airlines": ["LX"]}]}`)
-	if len(keys) != 1 || keys[0].Name != "a" || !keys[0].Airlines.Has("LX") {
-		t.Errorf("keys %+v", keys)
-	}
-}
-
 func TestEveryFaultOfAKeyFileIsReported(t *testing.T) {
 	empty := digest("")
 	_, err := apikey.Parse([]byte(`keys:
