@@ -127,13 +127,7 @@ func request(changes ...string) string {
 }
 
 func (d *desk) post(key, target, contentType, body string) string {
-	r := httptest.NewRequest("POST", target, strings.NewReader(body))
-	if key != "" {
-		r.Header.Set("api_key", key)
-	}
-	r.Header.Set("Content-Type", contentType)
-	w := httptest.NewRecorder()
-	d.ServeHTTP(w, r)
+	w := ask(context.Background(), d, "POST", target, body, "api_key", key, "Content-Type", contentType)
 	return fmt.Sprint(w.Code, " ", w.Body)
 }
 
@@ -144,16 +138,7 @@ func (d *desk) send(key, document string, header ...string) string {
 
 func (d *desk) record(key, document string, header ...string) *httptest.ResponseRecorder {
 	text, _ := json.Marshal(map[string]string{"Request": document})
-	r := httptest.NewRequest("POST", delayedPath, strings.NewReader(string(text)))
-	r.Header.Set("api_key", key)
-	for i := 0; i < len(header); i += 2 {
-		if header[i+1] != "" {
-			r.Header.Set(header[i], header[i+1])
-		}
-	}
-	w := httptest.NewRecorder()
-	d.ServeHTTP(w, r)
-	return w
+	return ask(context.Background(), d, "POST", delayedPath, string(text), append(header, "api_key", key)...)
 }
 
 const (
@@ -485,9 +470,7 @@ func TestAnEqualRequestWaitsAsLongAsTheFirstMayTake(t *testing.T) {
 	gone, leave := context.WithCancel(t.Context())
 	leave()
 	text, _ := json.Marshal(map[string]string{"Request": request()})
-	r := httptest.NewRequestWithContext(gone, "POST", delayedPath, strings.NewReader(string(text)))
-	r.Header.Set("api_key", "demo")
-	if d.ServeHTTP(httptest.NewRecorder(), r); d.outcomes.asked != 2 {
+	if ask(gone, d, "POST", delayedPath, string(text), "api_key", "demo"); d.outcomes.asked != 2 {
 		t.Errorf("for a caller who has left, the outcome is asked for %d times", d.outcomes.asked-1)
 	}
 	enough := d.outcomes.asked + 25 // they take more than a second
@@ -584,9 +567,7 @@ func TestReportOutlivesTheCallerWhoLeaves(t *testing.T) {
 	text, _ := json.Marshal(map[string]string{"Request": request()})
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	r := httptest.NewRequestWithContext(ctx, "POST", delayedPath, strings.NewReader(string(text)))
-	r.Header.Set("api_key", "demo")
-	d.ServeHTTP(httptest.NewRecorder(), r)
+	ask(ctx, d, "POST", delayedPath, string(text), "api_key", "demo")
 	if d.simulator.Created() != 1 || len(d.reports.reports) != 1 {
 		t.Errorf("%d records, filed %v", d.simulator.Created(), d.reports.reports)
 	}

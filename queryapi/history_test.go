@@ -3,7 +3,6 @@ package queryapi_test
 import (
 	"context"
 	"encoding/json"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -320,10 +319,7 @@ func TestAnAnswerEndsWithItsContext(t *testing.T) {
 	leave()
 	for _, key := range []string{"demo", "lx"} {
 		for _, path := range []string{rawPath, rawPathV1} {
-			r := httptest.NewRequestWithContext(gone, "GET", path, nil)
-			r.Header.Set("api_key", key)
-			w := httptest.NewRecorder()
-			if s.ServeHTTP(w, r); w.Code != 503 {
+			if w := ask(gone, s, "GET", path, "", "api_key", key); w.Code != 503 {
 				t.Errorf("%s, %s: %d %.200s", key, path, w.Code, w.Body)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -136,14 +137,21 @@ func boundedSite(trails queryapi.Trails, flights bagdoc.References, answerBytes 
 	return web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: answerBytes}, queries.Operations(), nil)
 }
 
+// ask sends a request with headers, each a name and a value. A header without a value is left out.
+func ask(ctx context.Context, s http.Handler, method, target, body string, headers ...string) *httptest.ResponseRecorder {
+	r, w := httptest.NewRequestWithContext(ctx, method, target, strings.NewReader(body)), httptest.NewRecorder()
+	for header := range slices.Chunk(headers, 2) {
+		if header[1] != "" {
+			r.Header.Set(header[0], header[1])
+		}
+	}
+	s.ServeHTTP(w, r)
+	return w
+}
+
 // get asks with a key and returns status and body.
 func get(s *web.Site, key, target string) string {
-	r := httptest.NewRequest("GET", target, nil)
-	if key != "" {
-		r.Header.Set("api_key", key)
-	}
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
+	w := ask(context.Background(), s, "GET", target, "", "api_key", key)
 	return fmt.Sprint(w.Code, " ", w.Body)
 }
 

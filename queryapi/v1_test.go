@@ -27,15 +27,10 @@ import (
 
 // askV1 asks with a key, by POST if there is a body.
 func askV1(s *web.Site, key, target, body string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest("GET", target, nil)
-	if body != "" {
-		r = httptest.NewRequest("POST", target, strings.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
+	if body == "" {
+		return ask(context.Background(), s, "GET", target, "", "Authorization", "Bearer "+key)
 	}
-	r.Header.Set("Authorization", "Bearer "+key)
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, r)
-	return w
+	return ask(context.Background(), s, "POST", target, body, "Authorization", "Bearer "+key, "Content-Type", "application/json")
 }
 
 // faultsV1 returns the faults of an answer 400: of each its parameter or pointer, and its code.

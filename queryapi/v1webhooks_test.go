@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -61,13 +60,7 @@ func TestEveryFaultOfAWebhookIsTold(t *testing.T) {
 		{"GET", "?limit=1", "", "limit unknown"},
 		{"GET", "/wh_1?fields=raw", "", "fields unknown"},
 	} {
-		r := httptest.NewRequest(tc.method, "/v1/webhooks"+tc.target, strings.NewReader(tc.body))
-		if tc.body != "" {
-			r.Header.Set("Content-Type", "application/json")
-		}
-		r.Header.Set("api_key", "demo")
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, r)
+		w := ask(t.Context(), s, tc.method, "/v1/webhooks"+tc.target, tc.body, "api_key", "demo", "Content-Type", "application/json")
 		if got := faultsV1(t, w); got != tc.want {
 			t.Errorf("%s %s %.200s: %s, want %s", tc.method, tc.target, tc.body, got, tc.want)
 		}
@@ -112,11 +105,7 @@ func TestAChangeBindsAWebhookToTheKeyThatMakesIt(t *testing.T) {
 		{"lx", "GET", "/wh_1", "", `200 "concealing"`},
 		{"demo", "PATCH", "/wh_1", `{}`, `404`}, // of another customer
 	} {
-		r := httptest.NewRequest(tc.method, "/v1/webhooks"+tc.target, strings.NewReader(tc.body))
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("api_key", tc.key)
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, r)
+		w := ask(t.Context(), s, tc.method, "/v1/webhooks"+tc.target, tc.body, "api_key", tc.key, "Content-Type", "application/json")
 		_, rest, _ := strings.Cut(w.Body.String(), `"key":`)
 		key, _, _ := strings.Cut(rest, ",")
 		if got := strings.TrimSpace(fmt.Sprint(w.Code, " ", key, " ", w.Header().Get("Location"))); got != tc.want {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -201,12 +200,8 @@ func (o *office) may(t *testing.T, s worldMessage) bool {
 }
 
 func (o *office) get(target string) map[string]any {
-	r := httptest.NewRequest("GET", target, nil)
-	r.Header.Set("api_key", "key")
-	w := httptest.NewRecorder()
-	o.site.ServeHTTP(w, r)
 	var answer map[string]any
-	if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+	if err := json.Unmarshal(ask(context.Background(), o.site, "GET", target, "", "api_key", "key").Body.Bytes(), &answer); err != nil {
 		panic(err)
 	}
 	return answer
