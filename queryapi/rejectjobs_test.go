@@ -58,6 +58,14 @@ func (d *rejectDesk) work(ctx context.Context, process string) (steps int, err e
 	return steps - 1, nil
 }
 
+// finish advances jobs until none runs.
+func (d *rejectDesk) finish(process string) {
+	d.t.Helper()
+	if _, err := d.work(d.t.Context(), process); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // job asks for a job.
 func (d *rejectDesk) job(key, id string) (j job) {
 	d.t.Helper()
@@ -72,9 +80,7 @@ func (d *rejectDesk) job(key, id string) (j job) {
 func (d *rejectDesk) do(key, action, body string) job {
 	d.t.Helper()
 	begun := d.begin(key, action, body)
-	if _, err := d.work(d.t.Context(), "one"); err != nil {
-		d.t.Fatal(err)
-	}
+	d.finish("one")
 	return d.job(key, begun.ID)
 }
 
@@ -237,9 +243,7 @@ func TestAJobLeavesLaterRejectsAlone(t *testing.T) {
 	begun := d.begin("demo", "dismiss", `{"state":"open","reason":"a test"}`)
 	d.now = d.now.Add(time.Second)
 	d.post("lx", badFlight)
-	if _, err := d.work(t.Context(), "one"); err != nil {
-		t.Fatal(err)
-	}
+	d.finish("one")
 	if got := d.job("demo", begun.ID); got.counts() != fmt.Sprint(3, 3, 0, 0, 0, 3, 0) {
 		t.Errorf("%+v", got)
 	}
@@ -313,9 +317,7 @@ func TestAProcessThatMayKnowLessOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing
 		if advanced, err := known.AdvanceJobs(t.Context(), "two"); err != nil || advanced || d.job("demo", begun.ID).State != "running" {
 			t.Errorf("%s: advanced %t, %v", name, advanced, err)
 		}
-		if _, err := d.work(t.Context(), "one"); err != nil {
-			t.Fatal(err)
-		}
+		d.finish("one")
 		if got := d.job("demo", begun.ID); got.State != "done" || got.Dismissed != 3 {
 			t.Errorf("%s: %+v", name, got)
 		}
@@ -325,9 +327,7 @@ func TestAProcessThatMayKnowLessOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing
 		t.Fatal(err)
 	}
 	for _, want := range []string{"running", "stopped"} {
-		if _, err := d.work(t.Context(), "one"); err != nil {
-			t.Fatal(err)
-		}
+		d.finish("one")
 		if got := d.job("demo", newer.ID); got.State != want {
 			t.Errorf("%s: %+v, want %s", d.now.Sub(newer.Began), got, want)
 		}
@@ -473,9 +473,7 @@ func TestAnInterruptedJobIsBroughtToItsEndByAnotherProcess(t *testing.T) {
 			t.Errorf("%s: another process takes %d steps at once, %v", name, steps, err)
 		}
 		d.now = d.now.Add(11 * time.Second)
-		if _, err := d.work(t.Context(), "two"); err != nil {
-			t.Fatal(err)
-		}
+		d.finish("two")
 		d.decidedOnce(name, begun.ID, n)
 	}
 }
@@ -496,13 +494,9 @@ func TestTwoProcessesAtOnceOnOneJobDecideOnce(t *testing.T) {
 			}
 		}
 	}
-	if _, err := d.work(t.Context(), "one"); err != nil {
-		t.Fatal(err)
-	}
+	d.finish("one")
 	d.now = d.now.Add(11 * time.Second)
-	if _, err := d.work(t.Context(), "one"); err != nil {
-		t.Fatal(err)
-	}
+	d.finish("one")
 	d.decidedOnce("two processes", begun.ID, n)
 }
 
@@ -522,9 +516,7 @@ func TestTheClaimsOfAJobAreItsOwnWhileItRuns(t *testing.T) {
 			t.Errorf("%s: %d %+v", request, status, got)
 		}
 	}
-	if _, err := d.work(t.Context(), "two"); err != nil {
-		t.Fatal(err)
-	}
+	d.finish("two")
 	d.decidedOnce("a claim", begun.ID, 5)
 }
 
@@ -539,9 +531,7 @@ func TestAClaimOfAStoppedJobIsBroughtToItsEnd(t *testing.T) {
 	}
 	d.lost, d.now = nil, d.now.Add(time.Minute)
 	d.rejects.Keys = revokedKeys{}
-	if _, err := d.work(t.Context(), "two"); err != nil {
-		t.Fatal(err)
-	}
+	d.finish("two")
 	if status, got := d.ask("demo", "/"+ids[0]+"/dismiss", `{"reason":"x"}`); status != 409 || got.Detail != "The reject is resubmitted" || d.filed != 1 {
 		t.Errorf("%d %+v, %d filed", status, got, d.filed)
 	}
@@ -572,8 +562,6 @@ func TestAKeyHasAtMostTenJobsThoughTheyBeginTogether(t *testing.T) {
 		t.Errorf("%d jobs of one key run", n)
 	}
 	d.begin("demo", "dismiss", `{"state":"open","reason":"x"}`)
-	if _, err := d.work(t.Context(), "one"); err != nil {
-		t.Fatal(err)
-	}
+	d.finish("one")
 	d.begin("lx", "dismiss", `{"state":"open","reason":"x"}`)
 }
