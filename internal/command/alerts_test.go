@@ -19,8 +19,7 @@ func TestWhatAlertsAndPanelsLookAtIsThereBeforeAnythingHasHappened(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, []string{"serve"})
-	s.untilReady()
+	s := serve(t)
 	for _, consumer := range []string{"kafka", "changes"} {
 		last := `bagtrail_` + consumer + `_lag_seconds{partition="11"}`
 		s.until("the partitions are assigned", func() bool { return strings.Contains(s.metrics(), last) })

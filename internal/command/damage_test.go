@@ -12,8 +12,7 @@ import (
 
 func TestAServiceWhoseLogIsDamagedEndsWith3AndNamesThePartition(t *testing.T) {
 	dir := t.TempDir()
-	s := start(t, []string{"serve"}, "BAGTRAIL_DATA_DIR="+dir)
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_DATA_DIR="+dir)
 	body, history := message()
 	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", body); status != 200 {
 		t.Fatalf("%d %s", status, answer)
@@ -52,8 +51,7 @@ func TestAServiceWhoseLogIsDamagedEndsWith3AndNamesThePartition(t *testing.T) {
 
 func TestReadyzSaysNoWhereTheDataDirectoryCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
-	s := start(t, []string{"serve"}, "BAGTRAIL_DATA_DIR="+dir)
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_DATA_DIR="+dir)
 	kafka := filepath.Join(dir, "kafka")
 	if err := os.Rename(kafka, kafka+"-away"); err != nil {
 		t.Fatal(err)
@@ -70,8 +68,7 @@ func TestReadyzSaysNoWhereTheDataDirectoryCannotBeWritten(t *testing.T) {
 
 func TestTheInProcessLogIsKeptWithoutALimitOfTime(t *testing.T) {
 	dir := t.TempDir()
-	s := start(t, []string{"serve"}, "BAGTRAIL_DATA_DIR="+dir)
-	s.untilReady()
+	serve(t, "BAGTRAIL_DATA_DIR="+dir)
 	topics, err := os.ReadFile(filepath.Join(dir, "kafka", "log", "topics.json"))
 	if err != nil {
 		t.Fatal(err)

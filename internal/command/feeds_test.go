@@ -11,8 +11,7 @@ import (
 )
 
 func TestFeedsTellWhatCameByWhichDoor(t *testing.T) {
-	s := start(t, []string{"serve"})
-	s.untilReady()
+	s := serve(t)
 	text := func(airport string) string {
 		return "BSM\r\n.V/1L" + airport + "\r\n.F/LX14/14MAR/JFK\r\n.N/0724123456001\r\nENDBSM\r\n"
 	}

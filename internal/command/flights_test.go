@@ -17,8 +17,7 @@ func TestABagWhoseFlightDepartsLaterByAChangedFileIsTold(t *testing.T) {
 			day.Format(time.DateOnly), departure.Format(time.RFC3339), departure.Add(8*time.Hour).Format(time.RFC3339))
 	}
 	path := write(t, dir, "flights.yaml", flights(day.Add(-2*time.Hour)))
-	s := start(t, []string{"serve"}, "BAGTRAIL_FLIGHTS_FILE="+path)
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_FLIGHTS_FILE="+path)
 	text := "BSM\r\n.V/1LZRH\r\n.F/LX14/" + strings.ToUpper(day.Format("02Jan")) + "/JFK\r\n.N/0724100001001\r\nENDBSM\r\n"
 	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", fmt.Sprintf(`{"bim_message":%q}`, text)); status != 200 {
 		t.Fatalf("%d %s", status, answer)

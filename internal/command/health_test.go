@@ -49,8 +49,7 @@ func TestHealthAsksTheOpsAddressOfTheConfiguration(t *testing.T) {
 }
 
 func TestHealthOfServe(t *testing.T) {
-	s := start(t, []string{"serve"})
-	s.untilReady()
+	s := serve(t)
 	if got := run(t, "", s.env, "health"); got.code != command.Done || !strings.Contains(got.stdout, `"ready":true`) || got.stderr != "" {
 		t.Errorf("%+v", got)
 	}

@@ -69,8 +69,7 @@ const secretive = "BSM\r\n.V/1LZRH\r\n.F/LX14/31FEB/JFK\r\n.N/0724123456001\r\n.
 
 func TestARejectedMessageIsOneLogLineWithoutItsValues(t *testing.T) {
 	for _, kafka := range []string{"", "BAGTRAIL_KAFKA_BROKERS=off"} {
-		s := start(t, []string{"serve"}, kafka)
-		s.untilReady()
+		s := serve(t, kafka)
 		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", fmt.Sprintf(`{"bim_message":%q}`, secretive)); status != http.StatusBadRequest || !strings.Contains(answer, "SVCPRB022") {
 			t.Fatalf("%d %s", status, answer)
 		}

@@ -41,8 +41,7 @@ func (s *service) decide(id, action, body, want string) {
 func mendedAirports(t *testing.T, plates []string, env ...string) *service {
 	t.Helper()
 	list := write(t, t.TempDir(), "airports.yaml", "airports: []\n")
-	s := start(t, []string{"serve"}, append(env, "BAGTRAIL_AIRPORTS_FILE="+list)...)
-	s.untilReady()
+	s := serve(t, append(env, "BAGTRAIL_AIRPORTS_FILE="+list)...)
 	for _, plate := range plates {
 		good, _ := message()
 		bsm := strings.NewReplacer("0724123456", plate, ".V/1LZRH", ".V/1LXQZ").Replace(good)
@@ -65,8 +64,7 @@ func mendedAirports(t *testing.T, plates []string, env ...string) *service {
 // What the log says of rejects is there again after a restart with the servers in the process: the
 // rejects, and which of them were resubmitted.
 func TestRejectsOutliveARestart(t *testing.T) {
-	s := start(t, []string{"serve"})
-	s.untilReady()
+	s := serve(t)
 	good, _ := message()
 	bad := strings.Replace(good, "/JFK/", "/JFQ/", 1)
 	for _, plate := range []string{"0724123456", "0724123457"} {
@@ -179,8 +177,7 @@ func TestWhatWasDecidedIsNotFiledOnceMoreAfterALoss(t *testing.T) {
 // Otherwise nobody would notice that Redis lacks what is older.
 func TestAReplayFromATimeIntoAnEmptyRedisBringsBackNoEpochOfChanges(t *testing.T) {
 	redis := redistest.StartServer(t)
-	s := start(t, []string{"serve"}, "BAGTRAIL_REDIS_URL="+redis.URL(""))
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_REDIS_URL="+redis.URL(""))
 	text, _ := message()
 	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", text); status != 200 {
 		t.Fatalf("%d %s", status, answer)
@@ -226,8 +223,7 @@ func TestReplayOfRejectsLeavesOutWhatIsDecided(t *testing.T) {
 
 // A file that is mended and still faulty is another reject.
 func TestTwoRejectedMessagesOfOneFileNameAreTwoRejects(t *testing.T) {
-	s := start(t, []string{"serve"})
-	s.untilReady()
+	s := serve(t)
 	for i := range 2 {
 		text := fmt.Sprintf("BSM\r\n.V/1LZRH\r\n.F/LX14/14MAR/JFQ\r\n.N/072412345%d001\r\nENDBSM\r\n", i)
 		if got := run(t, text, s.env, "replay", "--received", time.Now().UTC().Format("2006-01-02T00:00:00Z"), "-"); got.code != command.Rejected {

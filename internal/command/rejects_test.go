@@ -15,8 +15,7 @@ import (
 )
 
 func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
-	s := start(t, []string{"serve"}, "BAGTRAIL_KAFKA_BROKERS=off")
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off")
 	good, _ := message()
 	bad := strings.Replace(good, "/JFK/", "/JFQ/", 1)
 	for _, text := range []string{bad, strings.Replace(bad, "0724123456", "0724123457", 1)} {
@@ -100,8 +99,7 @@ func TestMarksOfAMessageThatCameInADocumentStandUnderItsLines(t *testing.T) {
 }
 
 func TestManyRejectsAreDecidedOverHTTP(t *testing.T) {
-	s := start(t, []string{"serve"}, "BAGTRAIL_KAFKA_BROKERS=off")
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off")
 	good, _ := message()
 	for _, plate := range []string{"0724123451", "0724123452", "0724123453"} {
 		text := strings.NewReplacer("/JFK/", "/JFQ/", "0724123456", plate).Replace(good)

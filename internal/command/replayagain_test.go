@@ -53,8 +53,7 @@ func TestAReplayOfFilesThatFailsSaysHowToRepeatIt(t *testing.T) {
 
 // Otherwise nothing, or not what is meant, would be filed without a word.
 func TestAReplayFromBehindTheEndOfAPartitionIsRefused(t *testing.T) {
-	s := start(t, []string{"serve"}, "BAGTRAIL_REDIS_URL="+redistest.StartServer(t).URL(""))
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_REDIS_URL="+redistest.StartServer(t).URL(""))
 	for from, want := range map[string]string{
 		"1:0,3:1": "--from: 1 is after the end of bim.raw/3, which is 0", "3:0,99:0": "--from: bim.raw has no partition 99",
 	} {

@@ -67,6 +67,14 @@ func start(t *testing.T, args []string, env ...string) *service {
 	return s
 }
 
+// serve runs `bagtrail serve` as start does, and waits until it is ready.
+func serve(t *testing.T, env ...string) *service {
+	t.Helper()
+	s := start(t, []string{"serve"}, env...)
+	s.untilReady()
+	return s
+}
+
 func (s *service) up(args []string) {
 	var ctx context.Context
 	ctx, s.stop = context.WithCancel(context.Background())

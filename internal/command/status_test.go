@@ -7,8 +7,7 @@ import (
 )
 
 func TestStatusTellsLagMessagesAndPartsWithoutAddresses(t *testing.T) {
-	s := start(t, []string{"serve"})
-	s.untilReady()
+	s := serve(t)
 	if !strings.Contains(s.metrics(), `bagtrail_messages_total{door="http",verdict="rejected"} 0`+"\n") {
 		t.Error("the first rejected message would not be an increase")
 	}

@@ -19,8 +19,7 @@ func tools(t *testing.T) []string {
 }
 
 func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
-	s := start(t, []string{"serve"})
-	s.untilReady()
+	s := serve(t)
 	_, history := message()
 	dir := t.TempDir()
 	write(t, dir, "a.txt", bsmOfToday())
@@ -52,8 +51,7 @@ func TestReplayWithoutAServiceLeavesItsMessagesInTheLog(t *testing.T) {
 	if got.code != command.Done || got.stdout != "messages: 1, accepted: 1, known before: 0, rejected: 0\n" {
 		t.Fatalf("%+v", got)
 	}
-	s := start(t, []string{"serve"}, env...)
-	s.untilReady()
+	s := serve(t, env...)
 	if _, answer := s.ask("GET", history, ""); !strings.Contains(answer, "EXPECTED") {
 		t.Error(answer)
 	}
@@ -132,8 +130,7 @@ func read(t *testing.T, path string) string {
 }
 
 func TestSimulateSendsToARunningService(t *testing.T) {
-	s := start(t, []string{"serve"})
-	s.untilReady()
+	s := serve(t)
 	for _, to := range []string{"kafka", "http"} {
 		got := run(t, "", s.env, "simulate", "--to", to, "--bags=5", "--faults=none")
 		if got.code != command.Done || !strings.Contains(got.stdout, `"bags":5`) {

@@ -13,8 +13,7 @@ import (
 
 // A message is posted, and comes out at a receiver that verifies its signature.
 func TestAWebhookTellsAReceiverWhatHappensToABag(t *testing.T) {
-	s := start(t, []string{"serve"}, "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8")
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8")
 	address := loopback.Address(t)
 	var made struct{ ID, Secret string }
 	s.until("the webhook is made", func() bool { // the index of changes is built first
