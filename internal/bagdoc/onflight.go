@@ -14,9 +14,12 @@ import (
 func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced) []byte {
 	dst = strictjson.AppendText(append(dst, '{'), "plate", string(l.Bag.Plate))
 	dst = strictjson.AppendBool(dst, "rush", l.Bag.Rush)
-	dst = appendPassenger(dst, l.Bag) // which has only names and PNR
-	dst = append(dst, `,"legs":[`...)
 	t, leg := find(l, seen)
+	shown := l.Bag // which has only names and PNR
+	if leg != nil {
+		shown = t.Bag
+	}
+	dst = append(appendPassenger(dst, shown), `,"legs":[`...)
 	if leg == nil {
 		hidden := bag.Leg{Flight: l.Leg.Flight, Carrier: l.Leg.Airline, Living: true, Status: l.Leg.Status, Seat: l.Leg.Seat}
 		return append(w.appendLeg(dst, trail.Traced{}, &hidden), ']', '}')
