@@ -35,14 +35,14 @@ func telling(changes int, list ...int) func(*testing.T, *world) {
 	return func(_ *testing.T, w *world) {
 		w.feed.tell(changes)
 		if len(list) > 0 {
-			w.receiver.answer = statuses(list...)
+			w.receiver.statuses(list...)
 		}
 	}
 }
 
-// statuses returns answers with one status after the other. The last one stays.
-func statuses(list ...int) func(int, []string) *http.Response {
-	return func(n int, _ []string) *http.Response { return answer(list[min(n, len(list)-1)]) }
+// statuses lets the receiver answer with one status after the other. The last one stays.
+func (r *receiver) statuses(list ...int) {
+	r.answer = func(n int, _ []string) *http.Response { return answer(list[min(n, len(list)-1)]) }
 }
 
 // send starts a sender, and returns a function that kills it: nothing that it does afterwards counts.
@@ -314,7 +314,7 @@ func TestAKilledOwnerRepeatsAtMostTheBatchUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		w.feed.tell(250)
-		w.receiver.answer = statuses(200, 0, 200) // it has the second batch, and its owner is killed before the answer
+		w.receiver.statuses(200, 0, 200) // it has the second batch, and its owner is killed before the answer
 		kill := w.send(t)
 		sleep(time.Second)
 		kill()
@@ -613,7 +613,7 @@ func TestAChangeOfAFailingWebhookWhileNobodyOwnsItIsTriedAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil)
 		w.feed.tell(1)
-		w.receiver.answer = statuses(500, 500, 500, 200)
+		w.receiver.statuses(500, 500, 500, 200)
 		kill := w.send(t)
 		sleep(time.Minute) // after three attempts the next is due in two minutes
 		kill()
@@ -795,7 +795,7 @@ func TestAnAttemptIsNotPutOffByAClockThatWasAhead(t *testing.T) {
 			conf.Now = func() time.Time { return time.Now().Round(0).Add(time.Duration(ahead.Load())) }
 		})
 		w.feed.tell(1)
-		w.receiver.answer = statuses(500, 200)
+		w.receiver.statuses(500, 200)
 		kill := w.send(t)
 		sleep(time.Second)
 		kill()

@@ -292,7 +292,7 @@ func TestAWebhookThatIsOneTooManyIsDeletedThoughTheFirstTryFails(t *testing.T) {
 
 func TestAReceiverThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
 	w := newWorld(t, newClient(t, kafkatest.Start(t)))
-	w.receiver.answer = statuses(0, 200)
+	w.receiver.statuses(0, 200)
 	w.start(t)
 	for range 5 {
 		w.create(t, "demo")
@@ -303,7 +303,7 @@ func TestAReceiverThatDoesNotAnswerHoldsUpNoOther(t *testing.T) {
 
 func TestATestMessageIsPostedOnceAndSigned(t *testing.T) {
 	w, _ := serve(t)
-	w.receiver.answer = statuses(500)
+	w.receiver.statuses(500)
 	made := w.create(t, "demo")
 	result := w.Test(t.Context(), &made.Definition)
 	got := w.receiver.attempts()
