@@ -63,11 +63,10 @@ type Stowage struct {
 	Compartment string // aircraft compartment, sometimes the airport itself
 }
 
-// HasDevice reports whether field 1 is there. Then the bags are in a container, even if its name is
-// too long.
+// HasDevice reports whether field 1 is there, even if it is too long (rules §2).
 func (s *Stowage) HasDevice() bool { return s.Device != "" || s.LongDevice }
 
-// Loading is the .U element. Its members are empty if the field is absent or faulty.
+// Loading is the .U element. Its members except LongDevice are empty if the field is absent or faulty.
 type Loading struct {
 	Present bool
 	Stowage

@@ -639,10 +639,10 @@ func TestAFlightShowsEachBagOfAPlateThoughTheirNamesAreEqual(t *testing.T) {
 func TestALimitedKeySeesTheSecondBagOfAPlateOnAFlight(t *testing.T) {
 	o := newOffice(testKeys["lx"])
 	for _, text := range []string{
-		"BSM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.N/0724100001001\n.P/1MEIER\n.L/ZZZ111\nENDBSM\n",
-		"BSM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.N/0724100001001\n.P/1HUBER\n.L/BBB111\nENDBSM\n",
-		"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.P/1HUBER\n.L/CCC111\nENDBSM\n",
-		"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.P/1MEIER\n.L/DDD111\nENDBSM\n",
+		"BSM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.N/0724100001001\n.S/Y//C\n.P/1MEIER\n.L/ZZZ111\n.Y/LX1\nENDBSM\n",
+		"BSM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.N/0724100001001\n.S/Y//C\n.P/1HUBER\n.L/BBB111\n.Y/LX1\nENDBSM\n",
+		"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.S/Y//B\n.P/1HUBER\n.L/CCC111\n.Y/BA1\nENDBSM\n",
+		"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.S/Y//B\n.P/1MEIER\n.L/DDD111\n.Y/BA1\nENDBSM\n",
 	} {
 		o.takeText(t, text)
 	}
@@ -651,7 +651,8 @@ func TestALimitedKeySeesTheSecondBagOfAPlateOnAFlight(t *testing.T) {
 		t.Fatalf("%v", listed)
 	}
 	for _, b := range listed {
-		if b["last_event"] == nil || b["changed"] == nil {
+		passenger := b["passenger"].(map[string]any)
+		if b["last_event"] == nil || b["changed"] == nil || passenger["status"] != "C" || passenger["frequent_flyer"] != "LX1" {
 			t.Errorf("%v", b)
 		}
 	}

@@ -50,7 +50,7 @@ func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message
 
 // whereabouts says where a bag is by the events at one airport.
 type whereabouts struct {
-	in    Container // the container that it is in; zero if there is none
+	in    Container // the container that it is in; zero if there is none; without a Device if its name is too long
 	bare  Flight    // flight of the loads without a device since the load into the container; zero if there are none
 	mixed bool      // the loads without a device are on several flights
 }

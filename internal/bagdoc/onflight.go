@@ -15,14 +15,10 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 	dst = strictjson.AppendText(append(dst, '{'), "plate", string(l.Bag.Plate))
 	dst = strictjson.AppendBool(dst, "rush", l.Bag.Rush)
 	t, leg := find(l, seen)
-	shown := l.Bag // which has only names and PNR
-	if leg != nil {
-		shown = t.Bag
-	}
-	dst = append(appendPassenger(dst, shown), `,"legs":[`...)
+	dst = append(appendPassenger(dst, t.Bag), `,"legs":[`...)
 	if leg == nil {
 		hidden := bag.Leg{Flight: l.Leg.Flight, Carrier: l.Leg.Airline, Living: true, Status: l.Leg.Status, Seat: l.Leg.Seat}
-		return append(w.appendLeg(dst, trail.Traced{}, &hidden), ']', '}')
+		return append(w.appendLeg(dst, t, &hidden), ']', '}')
 	}
 	dst = append(w.appendLeg(dst, t, leg), ']')
 	last := &t.Bag.Events[len(t.Bag.Events)-1]
@@ -39,8 +35,8 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 	return append(AppendTime(dst, "changed", w.changed(t)), '}')
 }
 
-// find returns the listed bag in seen, and its leg on the flight with seat and status of the list, or
-// nil if there is none.
+// find returns the listed bag in seen, and its leg on the flight with seat and status of the list. If
+// there is none, it returns nil and the bag of the list, which has only names and PNR.
 func find(l *trail.Listed, seen []trail.Traced) (trail.Traced, *bag.Leg) {
 	for _, t := range seen {
 		b := t.Bag
@@ -59,7 +55,7 @@ func find(l *trail.Listed, seen []trail.Traced) (trail.Traced, *bag.Leg) {
 			return t, &leg
 		}
 	}
-	return trail.Traced{}, nil
+	return trail.Traced{Bag: l.Bag}, nil
 }
 
 // loadingMessage returns the message that loaded the bag on a leg, or nil if it is not loaded there,

@@ -68,7 +68,7 @@ var (
 	}
 	RateLimitV1 = &Problem{
 		"rate-limit", http.StatusTooManyRequests, RateLimit.Code, "Too many requests",
-		"Wait as many seconds as the header Retry-After says. For a key with a limit, RateLimit and RateLimit-Policy tell what is left.",
+		"Wait as many seconds as the header Retry-After says. For a key with a limit, RateLimit and RateLimit-Policy tell how many requests are left.",
 	}
 	InternalV1 = &Problem{
 		"internal", http.StatusInternalServerError, Internal.Code, "The service has a defect",

@@ -327,7 +327,7 @@ func (w *talk) reading() string {
 }
 
 func (w *talk) stowage(airport string) string {
-	return ".U/" + pick(w.r, "AKE1", "AKE1", "AKE2", "") + pick(w.r, "", "", "/41", "/42", "/"+airport)
+	return ".U/" + pick(w.r, "AKE1", "AKE1", "AKE1", "AKE2", "AKE2", "AKE12345LXX", "", "") + pick(w.r, "", "", "/41", "/42", "/"+airport)
 }
 
 // position sends a container positioning.
