@@ -62,7 +62,7 @@ func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, w
 
 // message returns the message of a group: made with what the group says of bags, flights and container.
 func (e *Enricher) message(made bag.Message, m *parser.Message, g *parser.Group, dated flightDater) *bag.Message {
-	made.Head, made.Details, made.Stowage = m.Head, g.Details, g.Loading.Stowage
+	made.Head, made.Details, made.Stowage, made.LongDevice = m.Head, g.Details, g.Loading.Stowage, g.Loading.LongDevice
 	made.Outbound, made.Inbound = dated.segment(g.Outbound), dated.segment(g.Inbound)
 	for _, o := range g.Onward {
 		if s := dated.segment(o); !s.IsZero() {

@@ -28,7 +28,7 @@ func TestLoading(t *testing.T) {
 
 func TestLoadingFaultyFieldsAreIgnored(t *testing.T) {
 	for element, want := range map[string]parser.Loading{
-		".U/AKE25219OZX/41":          {Present: true, Stowage: parser.Stowage{LongDevice: true, Compartment: "41"}},
+		".U/AKE25219OZX/41":          {Present: true, LongDevice: true, Stowage: parser.Stowage{Compartment: "41"}},
 		".U/AKE25219OZ/123456":       {Present: true, Stowage: parser.Stowage{Device: "AKE25219OZ"}},
 		".U///////A/13MAR/BOS":       {Present: true},
 		".U////////13MAR/BOS":        {Present: true},

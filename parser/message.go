@@ -59,16 +59,13 @@ type Processing struct {
 // Stowage is where the bags are stowed: fields 1 and 2 of the .U element.
 type Stowage struct {
 	Device      string // stowage device
-	LongDevice  bool   // field 1 is too long for a stowage device, so Device is ""
 	Compartment string // aircraft compartment, sometimes the airport itself
 }
 
-// HasDevice reports whether field 1 is there, even if it is too long (rules §2).
-func (s *Stowage) HasDevice() bool { return s.Device != "" || s.LongDevice }
-
 // Loading is the .U element. Its members except LongDevice are empty if the field is absent or faulty.
 type Loading struct {
-	Present bool
+	Present    bool
+	LongDevice bool // field 1 is too long for a stowage device, so Device is ""
 	Stowage
 	Connection Flight // fields 7-9; Date and Airport may be absent
 }

@@ -106,7 +106,7 @@ func unauthorisedEvent(m *Message, arrives bool) EventCode {
 	switch {
 	case arrives:
 		e.Sets = NoStatus
-	case m.HasDevice() && m.Compartment == "":
+	case m.hasDevice() && m.Compartment == "":
 		e.Sets = InContainer
 	}
 	return e
@@ -122,7 +122,7 @@ func loadingEvent(m *Message) (code string, loading bool) {
 	switch {
 	case m.Compartment != "" && m.Compartment != m.Airport:
 		return EventLoadedOnAircraft, true
-	case m.HasDevice():
+	case m.hasDevice():
 		return EventLoadedInContainer, true
 	}
 	return "", false

@@ -25,6 +25,7 @@ type Message struct {
 	Connection     *Segment // .U 7-9; nil if absent
 
 	Arriving     bool   // .F arrives at the .V airport (rules §3, legs)
+	LongDevice   bool   // .U 1 is too long for a stowage device, so Device is ""
 	Irregularity string // status code of the .B that names the plate, or ""
 	Original     Plate  // .M 1 if that is another plate, else the first ten-digit word of .R if that is another plate, else ""
 
@@ -42,6 +43,9 @@ type Message struct {
 // IsReport reports whether m is a delayed-bag report that the delayed-bag system has created. Of
 // the embedded fields it has only the airport.
 func (m *Message) IsReport() bool { return m.Kind == parser.None }
+
+// hasDevice reports whether .U of the group has field 1, even if it is too long (rules §2).
+func (m *Message) hasDevice() bool { return m.Device != "" || m.LongDevice }
 
 // Flights yields the flights of .I, .F and .O.
 func (m *Message) Flights() iter.Seq[Flight] {

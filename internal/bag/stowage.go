@@ -59,7 +59,7 @@ type whereabouts struct {
 func (w *whereabouts) note(e *Event) {
 	m := e.Message
 	switch loads := e.Sets.Loaded() && !m.Outbound.IsZero(); {
-	case loads && !m.HasDevice():
+	case loads && !m.hasDevice():
 		w.mixed = w.mixed || !w.bare.IsZero() && w.bare != m.Outbound.Flight
 		w.bare = m.Outbound.Flight
 	case loads:

@@ -139,7 +139,7 @@ func (o *Oracle) irregularRow(it *item, statuses []string) (row, bool) {
 		nal := row{"NAL", "Bag Loaded, Not Authorised to Load", "Loaded on Aircraft"}
 		if u := it.g.Loading; o.onArrival(it) {
 			nal.status = ""
-		} else if u.HasDevice() && u.Compartment == "" {
+		} else if hasDevice(u) && u.Compartment == "" {
 			nal.status = "Loaded in Container"
 		}
 		return nal, true
@@ -152,13 +152,16 @@ func (o *Oracle) irregularRow(it *item, statuses []string) (row, bool) {
 	return row{}, false
 }
 
+// hasDevice reports whether .U has field 1, even if it is too long.
+func hasDevice(u parser.Loading) bool { return u.Device != "" || u.LongDevice }
+
 // loadingRow is the row of a .U.
 func loadingRow(it *item) (row, bool) {
 	u := it.g.Loading
 	switch {
 	case u.Compartment != "" && u.Compartment != it.airport:
 		return aircraft, true
-	case u.HasDevice():
+	case hasDevice(u):
 		return container, true
 	}
 	return row{}, false
@@ -229,7 +232,7 @@ func (o *Oracle) carries(b *Bag, p *item) bool {
 			continue
 		}
 		load := e.loads() && o.same(e.out, p.out)
-		if load && !e.g.Loading.HasDevice() {
+		if load && !hasDevice(e.g.Loading) {
 			continue
 		}
 		return load && e.g.Loading.Device == p.g.Loading.Device
