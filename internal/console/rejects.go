@@ -118,6 +118,8 @@ var outcomes = []string{"accepted", "duplicate", "dismissed", "rejected", "unaut
 // rejects shows rejected messages, and an editor with one of them.
 func (v *visit) rejects() (view, *problem) { return v.rejectsOf(v.r.URL.Query()) }
 
+// rejectsOf is rejects for a query. Its Data is a rejectsPage, unless there is a problem or the page of
+// the list is empty by now.
 func (v *visit) rejectsOf(asked url.Values) (view, *problem) {
 	data := rejectsPage{filter: listOf(asked)}
 	if !data.filter.Has("state") {

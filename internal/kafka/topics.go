@@ -135,8 +135,8 @@ func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
 	return nil
 }
 
-// warnOnce logs a text about a topic, unless the client has logged it before: a start that waits calls
-// EnsureTopics again and again.
+// warnOnce logs a warning about a topic, unless the client has logged it before: a start that waits
+// calls EnsureTopics again and again.
 func (c *Client) warnOnce(t Topic, text string, fields ...zap.Field) {
 	if _, again := c.logged.LoadOrStore([2]string{t.Name, text}, nil); !again {
 		c.conf.Logger.Warn(text, append(fields, zap.String("topic", t.Name))...)
