@@ -31,8 +31,9 @@ func New(airports *airport.Library, pairs ...airline.Pair) *Enricher {
 // event (rules §2, order).
 const minuteEnd = time.Minute - time.Millisecond
 
-// reference returns the day from which dates of a message take their year: the day of .J, for which
-// isRead is true, or the day of receipt if there is none.
+// reference returns the reference day of a message, from which its dates get their year (rules §1):
+// the date in .J, or the day of receipt if .J has no valid date. isRead reports whether it is the
+// date in .J.
 func reference(m *parser.Message, received time.Time) (day bag.Day, isRead bool) {
 	day = bag.DayOf(received.UTC())
 	if read, ok := Resolve(m.Processing.Date, day); ok {
@@ -48,8 +49,8 @@ func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time
 	return timed.Happened, m.Kind.IsProcessing() && !timed.Read.IsZero()
 }
 
-// timed returns a bag.Message with the times of a message, and what gives its flights their dates.
-// received is its received time.
+// timed returns a bag.Message that holds only the times of m, and the flightDater for the flights
+// of m. received is the received time of m.
 func (e *Enricher) timed(m *parser.Message, received time.Time) (made bag.Message, dated flightDater) {
 	made.Received, made.Happened, made.Order = received, received, received
 	day, isRead := reference(m, received)

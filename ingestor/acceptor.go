@@ -34,8 +34,8 @@ const (
 	acceptRuns      = 4 // how many batches of accepted messages Accept applies at the same time
 )
 
-// Acceptor is the only code that writes messages to the log, the index and the rejects. It may be
-// used by several goroutines at once.
+// Acceptor writes messages to the log, the index and the rejects. No other code files messages in
+// the index. It may be used by several goroutines at once.
 type Acceptor struct {
 	conf Config
 	// Accepted and rejected messages are applied separately, so that accepted messages do not fail if
@@ -137,12 +137,13 @@ type Batch struct {
 	Refiled bool
 }
 
-// workABatch bounds a batch: once its messages make so much work, it takes no further message. So a
-// batch takes bounded memory and time, and other batches do not wait long.
+// workABatch bounds a batch: once the work of its messages, in bags, reaches this number, the batch
+// takes no further message. So a batch takes bounded memory and time, and other batches do not wait
+// long.
 const workABatch = maxBags
 
-// work measures what it takes to apply a message, in bags. A container counts like a bag, and so do
-// ten flights of a bag, and fifty faults. A message with less counts like a bag.
+// work returns the work of applying a message, in bags. Each bag, each container, each ten flights
+// of a bag and each fifty faults count as one bag. The result is at least 1.
 func (o *Outcome) work() int {
 	work := len(o.Filing.Entries) + len(o.Filing.Stowage) + (len(o.Errors)+len(o.Warnings))/50
 	for i := range o.Filing.Entries {
@@ -163,8 +164,9 @@ func (a *Acceptor) JudgeBatch(envelopes []Envelope) *Batch {
 	return &Batch{Envelopes: envelopes[:len(outcomes)], Outcomes: outcomes}
 }
 
-// AcceptBatch judges and applies the first of the envelopes: as many as it returns outcomes. After
-// an error, any of them may have taken effect; it is safe to send them again.
+// AcceptBatch judges and applies the first envelopes: at least one, and as many as fit into one
+// batch. It returns an outcome for each of these. After an error, any of them may have taken
+// effect; it is safe to send them again.
 func (a *Acceptor) AcceptBatch(ctx context.Context, envelopes []Envelope) ([]Outcome, error) {
 	b := a.JudgeBatch(envelopes)
 	if err := a.Apply(ctx, b); err != nil {

@@ -39,5 +39,5 @@ func (c *Clock) Pass(received time.Time) {
 	if wait := min(next.Sub(c.now()), time.Millisecond); wait > 0 { // longer only if the clock of the machine went back
 		<-time.After(wait)
 	}
-	c.floor.CompareAndSwap(received.UnixMilli(), next.UnixMilli()) // a lower floor says that the time comes from another process
+	c.floor.CompareAndSwap(received.UnixMilli(), next.UnixMilli()) // only from this time: if the floor is lower, another process gave the time; if it is higher, the time is over
 }

@@ -58,12 +58,13 @@ func AppendDiagnostics(dst []byte, list []Diagnostic) []byte {
 	return AppendFirstDiagnostics(dst, list, math.MaxInt)
 }
 
-// maxValue bounds the value of a diagnostic that is too large by itself, in bytes. A byte takes up
-// to six in JSON.
+// maxValue is the number of bytes to which the value of a diagnostic is cut if this diagnostic
+// alone is too large. A byte of a value takes up to six bytes in JSON.
 const maxValue = 8 << 10
 
-// AppendFirstDiagnostics does the same with as many of the first diagnostics as most bytes have
-// room for, at least one. If there is no room for one, its value is cut. most is at least 64 KiB.
+// AppendFirstDiagnostics is AppendDiagnostics for the first diagnostics of the list: as many as fit
+// into most bytes, and at least one. If the first one does not fit, its value is cut. most must be
+// at least 64 KiB.
 func AppendFirstDiagnostics(dst []byte, list []Diagnostic, most int) []byte {
 	began := len(dst)
 	dst = append(dst, '[')

@@ -41,10 +41,11 @@ func tooMuch() []Diagnostic {
 		maxBags, maxText>>20, maxEntries))
 }
 
-// fewTags reports whether the tags of a message name at most maxBags bags, the bags of its groups are
-// together at most so many, and they do not make too many index entries. Otherwise a filing could
-// take all memory. Tags may repeat plates. The different plates are counted only if the tags are over
-// a limit, as they hardly ever are.
+// fewTags reports whether a message keeps within three limits: it names at most maxBags different
+// plates; the numbers of different plates of its groups add up to no more than most; and it makes
+// at most maxEntries index entries. Otherwise its filing could take all memory. fewTags first
+// counts repeated plates too, and counts different plates only if that number is over a limit,
+// which is rare.
 func fewTags(m *parser.Message, most int) bool {
 	bags := total(m, tagged)
 	return (bags <= maxBags || plates(together(m)) <= maxBags) && (bags <= most || total(m, plates) <= most) &&

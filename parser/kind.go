@@ -71,8 +71,8 @@ func kindOf(identifier string) Kind {
 	return None
 }
 
-// IsSource reports whether messages of the kind announce bags, as a BSM does: they say whose a bag
-// is and where it shall go, until the next one says otherwise.
+// IsSource reports whether messages of the kind announce bags, as a BSM does: they say to whom a
+// bag belongs and where it is to go. Each is valid until a later one replaces it.
 func (k Kind) IsSource() bool { return kinds[k].isSource }
 
 // IsProcessing reports whether messages of the kind say what was done with bags, as a BPM does: their

@@ -69,9 +69,10 @@ func (o *outline) scan(text string) {
 // isMark has 1 for each mark: a character that ends a line or a field, or is stripped.
 var isMark = &[256]uint8{0: 1, 1: 1, 2: 1, 3: 1, '\n': 1, '\r': 1, '/': 1}
 
-// mark finds the marks of the text. It stores each offset at marks[n], and n moves on only past a
-// mark, so the next offset overwrites that of any other byte. To write those of marks alone would
-// take twice the time, since a processor cannot foresee where the next mark is.
+// mark finds the marks of the text. It stores the offset of every byte at marks[n], and increases n
+// only after a mark: so the offset of a byte that is no mark is overwritten by the next one.
+// Storing only the offsets of marks would take twice the time, since it needs a branch that a
+// processor cannot predict.
 func (o *outline) mark() []uint32 {
 	text, isMark := o.text, isMark
 	size := len(text) + maxFields + 1

@@ -38,7 +38,7 @@ type scratch struct {
 
 // readers are the elements that the parser interprets, by letter; it carries the others along. Each
 // reads one line into the message, or reports what is wrong with it. The first .V is read before
-// any .B, since the airport that it names decides on that.
+// any .B, since its airport decides which status codes a .B may have.
 var readers = [26]func(*Message, line){
 	'V' - 'A': (*Message).readVersion,
 	'F' - 'A': (*Message).readOutbound,

@@ -3,8 +3,8 @@ package parser
 import "slices"
 
 // Until place has run, the Line and Column of a diagnostic are offsets in the text that
-// outline.scan has read: of the line in which it stands, and of its fault. A message without faults
-// never pays for more.
+// outline.scan has read: of the line in which it stands, and of its fault. So lines and columns are
+// counted only if a message has faults.
 
 // lineStart instead of an offset puts a fault at the first column of its line.
 const lineStart = -1

@@ -1,6 +1,6 @@
 // Package queryapi answers the queries of the interface: bags of a flight, history of a bag, bags
-// of a passenger. It also has delayed bags, and the operations of /v1 for bags, flights, changes,
-// feeds, rejects and webhooks.
+// of a passenger. It also has delayed bags, and the operations of /v1 for bags, flights, airports,
+// changes, feeds, rejects and webhooks.
 //
 // It reads parameters, applies the scope of the caller's key (rules §4), and writes the answer;
 // package trail finds the bags. It guarantees that an answer shows nothing out of scope, and that

@@ -62,10 +62,10 @@ func (d Rejects) Operations() []web.Operation {
 // wanted says which rejects a caller wants to see.
 type wanted struct {
 	rejectstore.Filter
-	key, text string // of the other filters, which need the content of each reject; "" is any
+	key, text string // filters by the key that posted a reject and by its text; "" is any. These and value need the content of each reject
 	value     argument
-	byValue   bool // value is one too
-	looks     bool // one of these is set
+	byValue   bool // value is a filter too; it may be ""
+	looks     bool // one of key, text and value is a filter
 	question  []string
 }
 
@@ -99,8 +99,9 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 	return w
 }
 
-// places returns the places whose rejects a key covers; nil is all. It returns true if it does not
-// cover the airport that is asked for.
+// places returns the places (see rejectstore.Filter) in which to look for rejects that a key
+// covers; nil is all. asked says that the caller asks for an airport. forbidden is true if the key
+// does not cover that airport.
 func places(key *apikey.Key, airport string, asked bool) (places []string, forbidden bool) {
 	own := "@" + key.Name // rejects without an airport that it has posted
 	switch {

@@ -74,9 +74,9 @@ type jobStep struct {
 	asks question
 }
 
-// step returns the next step of a job. It is Stopped if the key of the job may not do what that asks
-// for. sure is false if that may be so because this process has read an older key file than the one at
-// which the job began, or is of an older version.
+// step returns the next step of a job. It is Stopped if the key of the job may not do what the job
+// asks for. sure is false if the reason may be that this process has read an older key file than
+// the process that began the job, or is of an older version.
 func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
 	step = jobStep{Rejects: d, job: job, Advance: rejectstore.Advance{At: job.At, State: rejectstore.Running}}
 	now := d.Acceptor.Now()

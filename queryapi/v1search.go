@@ -21,8 +21,8 @@ type search struct {
 	pnr      string
 	lastName string
 	plateEnd string
-	airport  string     // "" if the search names a flight, or neither
-	flight   bag.Flight // its day is that of the question
+	airport  string     // of a search by airport; otherwise ""
+	flight   bag.Flight // of a search by flight; otherwise it has only a Day: the date of the question, if there is one
 }
 
 // search reads the arguments of a search. Arguments that do not go together are faults.

@@ -68,8 +68,8 @@ func New(extra ...Extra) *Library {
 	return lib
 }
 
-// KnownAirport reports whether code is in the library: an airport, a metropolitan code, a station,
-// or retired.
+// KnownAirport reports whether code is in the library. It need not be an airport: metropolitan
+// codes, stations and retired codes are known too.
 func (l *Library) KnownAirport(code string) bool { return l.find(code) != nil }
 
 // KnownStatus reports whether airport may send the baggage status code: every airport may, or it
@@ -96,9 +96,9 @@ func (l *Library) SamePlace(a, b string) bool {
 	return slices.Contains(y.cities, a)
 }
 
-// Listed reports whether a leg that ends at the code end is in the lists of the airport (rules §4):
-// the codes are equal, or end is the metropolitan code of a city of the airport, so that the leg
-// may end there.
+// Listed reports whether a leg with the code end as its origin or destination is in the lists of an
+// airport (rules §4): the codes are equal, or end is a metropolitan code of the airport, and not an
+// airport itself.
 func (l *Library) Listed(end, airport string) bool {
 	if end == airport {
 		return true

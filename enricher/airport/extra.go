@@ -35,10 +35,11 @@ type Extra struct {
 //	     name: Moyale Airport, city: Moyale, country: ET}
 //	b_codes: {ZRH: [LCK]}
 //
-// Of an airport, code and timezone are mandatory; latitude and longitude, in decimal degrees, go
-// together. An airport of the library is replaced as a whole: what the file does not say of it is
-// unknown. An airport belongs to the metropolitan code that it names, or to none. A metropolitan
-// code that is not in the library is added to it.
+// Each airport needs code and timezone. It has both latitude and longitude, in decimal degrees, or
+// neither. It replaces the airport of the library with the same code as a whole: a member that the
+// file leaves out is then unknown, even if the library knows it. An airport belongs to the
+// metropolitan code that it names, or to none. A metropolitan code that is not in the library is
+// added to it.
 //
 // The keys of b_codes are airports. Its lists are further baggage status codes, which .B may have in
 // messages of that airport.
@@ -132,7 +133,7 @@ func readZone(v strictyaml.Value) string {
 		return ""
 	}
 	if _, err := time.LoadLocation(name); err != nil || name == "" || name == "Local" {
-		v.Fault("%q is no time zone like Europe/Zurich", name)
+		v.Fault("%q is not the name of a time zone, such as Europe/Zurich", name)
 		return ""
 	}
 	return name

@@ -1,7 +1,8 @@
 // Package capture splits a stream of baggage messages, such as the record of a line printer or a
-// socket, into single messages: each ends with its end line, the last one with the stream. It does
-// not judge or change them, except that it drops lines of nothing but blanks and control characters
-// between messages, and cuts a message at [Longest] bytes, so that its memory is bounded.
+// socket, into single messages. Each message ends with its end line; the last one may end with the
+// stream instead. The package does not judge messages. It drops lines between messages that hold
+// only blanks and control characters, and cuts a message at [Longest] bytes, so that its memory is
+// bounded. It changes nothing else.
 package capture
 
 import (
@@ -38,7 +39,7 @@ func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(
 // Next returns the next message, or io.EOF. After any other error it must not be called again.
 func (r *Reader) Next() (Message, error) {
 	r.text = r.text[:0]
-	var own string // unknown identifier of the message, if it has one
+	var own string // the first line of three capitals before any element; it may be an identifier that is not known
 	elements := false
 	start := 0
 	for {
@@ -98,7 +99,8 @@ func appendUpTo(dst, more []byte) []byte {
 	return append(dst, more[:min(len(more), Longest-len(dst))]...)
 }
 
-// trim removes blanks around a line, and control characters anywhere.
+// trim removes the line end, blanks around the line, and all control characters except tabs within
+// it.
 func trim(line []byte) []byte {
 	line = bytes.TrimRight(line, "\r\n")
 	if bytes.ContainsFunc(line, isControl) {

@@ -54,8 +54,9 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 }
 
 // keptOfTooLarge is how many bytes of a text are kept if the rejects topic does not take the whole
-// text. A text that is cut is still longer than a message may be. A JSON document that is cut has
-// lost its end, or only blanks behind its end: then it still holds its message.
+// text. A cut text is still longer than a message may be, so it stays rejected. A cut JSON document
+// is not valid JSON any more, unless it has lost only blanks after its end: then it still holds its
+// whole message.
 const keptOfTooLarge = 256 << 10
 
 // Reject implements ingestor.Rejects on the rejects topic. If the topic has a smaller limit than

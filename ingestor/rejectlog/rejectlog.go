@@ -19,8 +19,9 @@ const (
 	faultsALine  = 20
 )
 
-// Log implements ingestor.Rejects, as the last place in which rejections are kept. It may be used by
-// several goroutines at once.
+// Log implements ingestor.Rejects. If rejections are written to several places, write to the Log
+// last: after an error of another place all are written again, and a rejection must be logged only
+// once. It may be used by several goroutines at once.
 type Log struct {
 	log     *zap.Logger
 	leftOut atomic.Int64 // how many lines were left out since the last one

@@ -40,7 +40,7 @@ func (s Scope) Has(code string) bool { return s.All || code != "" && slices.Cont
 // Key is an API key, usually an entry of the key file.
 type Key struct {
 	Name       string // shown in logs
-	Customer   string // owner of webhooks; "" if there is none: then histories, and bags, flights, changes and webhooks of /v1, are refused
+	Customer   string // owner of webhooks; a key with "" is refused histories, and the bags, flights, changes and webhooks of /v1
 	Airlines   Scope  // call Key.Airline, which takes IATA and ICAO codes; Airlines.Has compares codes as they are
 	Airports   Scope
 	Operations Scope     // names of rights, see operation.Right

@@ -59,7 +59,8 @@ func (k *Key) SightIfLimited(airports *airport.Library) bag.Sight {
 	return k.Sight(airports)
 }
 
-// at reports whether the key covers the code end, or an airport of the metropolitan code end.
+// at reports whether an end of a leg is in scope: the key covers the code end itself or, if end is
+// a metropolitan code, one of its airports.
 func (s Sight) at(end string) bool {
 	return s.key.Airport(end) || end != "" &&
 		slices.ContainsFunc(s.key.Airports.Codes, func(airport string) bool { return s.airports.Listed(end, airport) })

@@ -63,8 +63,8 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	return key, true
 }
 
-// FilesDiffer is how long this process may know less of a key than another one, since each reads the
-// key file by itself.
+// FilesDiffer is the time for which another process may already have read a newer key file than
+// this process: each process reads the file by itself.
 const FilesDiffer = 2 * time.Minute
 
 // ByName finds keys by their names; *Store implements it.

@@ -26,8 +26,8 @@ func Containers(messages []*Message) []Container {
 }
 
 // positionings returns the positionings that are events, in the order of events. Copies are looked
-// for among those of one airport and container: a message with several groups may be a copy for one
-// container and none for another (rules §2).
+// for separately for each airport and container, since a message with several groups may be a copy
+// for one container and not for another (rules §2).
 func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message, error) {
 	by := make(map[Container][]*Message)
 	for _, p := range stowage {

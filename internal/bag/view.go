@@ -161,11 +161,12 @@ func (v *Viewer) visibility(b *Bag) *visibility {
 	return at
 }
 
-// withhold returns the messages of a plate that are not seen although they name no PNR and the
-// founder of their bag is seen: those that also belong to a bag whose founder is not seen, and those
-// that would belong to the booking of an unseen BSM if there were only the unseen messages. The reason
-// is that the other messages of the plate decide to which bag a message belongs that names nobody
-// (rules §3), and the caller may have posted one of these, to make a second bag or to join two.
+// withhold returns the messages of a plate that are not seen, although they name no PNR and the
+// founder of their bag is seen. There are two kinds: messages that also belong to a bag whose
+// founder is not seen; and messages that would be in one bag with an unseen BSM that names a
+// passenger, if the plate had only its unseen messages. The reason: to which bag a message without
+// names belongs depends on the other messages of the plate (rules §3), and the caller may have
+// posted one of those, to make a second bag or to join two bags.
 func (v *Viewer) withhold(b *Bag) *smallmap.Set[*Message] {
 	plate := b.beside
 	if plate == nil {

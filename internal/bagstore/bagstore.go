@@ -1,7 +1,8 @@
 // Package bagstore keeps the index in Redis: every accepted message under each plate that it names
-// or each container that it positions, and the plates by flight, container, PNR and re-flighted
-// bag. It stores messages, not events. Their meaning is derived when they are read, so writes
-// commute, may be repeated, and need no transactions.
+// or each container that it positions, the plates by flight, by flight and surname, by container,
+// by PNR and by re-flighted bag, and the flights by airport and day. It stores messages, not
+// events. Their meaning is derived when they are read, so writes commute, may be repeated, and need
+// no transactions.
 //
 // After File returns a nil error, its messages are in Redis with all their entries. A read is
 // complete or fails, except for damaged values: a read leaves them out, the store moves them aside,
@@ -41,7 +42,8 @@ type Store struct {
 	damaged   func(digest string, err error)
 }
 
-// CheckPrefix returns an error if keys with the prefix would be those of an installation without one.
+// CheckPrefix returns an error if an installation without a prefix would take keys with this prefix
+// for its own.
 func CheckPrefix(prefix string) error {
 	if len(prefix) > 1 && strings.Contains(sweptKinds, prefix[:1]) && prefix[1] == ':' {
 		return fmt.Errorf("with the prefix %q an installation without a prefix would take the keys for its own: choose one that does not begin with one letter and a colon", prefix)

@@ -31,10 +31,10 @@ func (r *Reader) estimate(w *trail.Wanted) (bytes int64, large bool) {
 	return bytes, large
 }
 
-// measure returns about how many bytes a question takes, now that its replies are known. The number
-// includes the new plates of a flight, which are read next, so that the question waits for that
-// memory while it holds only the plates. Who asks for several flights searches them for plates, and
-// reads few.
+// measure returns about how many bytes a question takes, now that its replies are known. For a
+// question about one flight the number includes the messages of its new plates, which are read
+// next. So the question waits for that memory while it holds only the list of plates. A question
+// about several flights only searches their lists for plates, and then reads few plates.
 func (q *query) measure(w *trail.Wanted, flights []*goredis.StringSliceCmd) (bytes int64) {
 	if len(flights) == 1 {
 		bytes = bytesPerHash * int64(max(0, len(flights[0].Val())-len(w.TrailVersions)))

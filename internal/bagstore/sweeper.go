@@ -30,7 +30,7 @@ type Interpreter interface {
 type SweepCounts struct {
 	Keys     int // keys that were read
 	Messages int // messages that were removed
-	Extended int // messages that are kept longer than their own retention, because their bag is
+	Extended int // messages that are kept longer than their own retention, because a bag to which they belong is kept longer
 	Members  int // members that were removed from sorted sets
 	Damaged  int // damaged values and keys that were reported
 }

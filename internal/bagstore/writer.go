@@ -16,9 +16,10 @@ type Writer struct {
 // Writer returns a writer of the store.
 func (s *Store) Writer() *Writer { return &Writer{store: s} }
 
-// RestoringWriter returns a writer for which a message is also fresh if one of its index entries was
-// missing. A master of a cluster may have lost the entries of a message that another one holds. A
-// message may be fresh although an entry of another one was missing, if both were filed together.
+// RestoringWriter returns a writer that also reports a message as fresh if one of its index entries
+// was missing: one master of a cluster may have lost the entries of a message that another master
+// still holds. If messages are filed together, the writer may report a message as fresh because an
+// entry of another message was missing.
 func (s *Store) RestoringWriter() *Writer { return &Writer{store: s, restoring: true} }
 
 // File files messages. After a nil error all of them are in Redis, with all their index entries and

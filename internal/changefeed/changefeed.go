@@ -173,7 +173,7 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 		part, done := budget.Part(ctx)
 		list, err := t.fold(part, t.asker, t.cursor.Epoch, some, page.Clocks)
 		done()
-		if errors.Is(err, redis.ErrUnavailable) && len(some) > 1 { // too many messages, perhaps, to be read together in time
+		if errors.Is(err, redis.ErrUnavailable) && len(some) > 1 { // these plates may have too many messages to be read together in time
 			if t.moved {
 				return true, nil // the next batch begins with these plates
 			}

@@ -25,8 +25,9 @@ type folded struct {
 // ahead was wrong. The index keeps its time long after the clock was corrected.
 const maxAhead = time.Minute
 
-// fold folds the bags of candidates and writes the document of each. It folds by the latest of the
-// clock of this process and the clocks of owners that are at most maxAhead ahead of it.
+// fold folds the bags of candidates and writes the document of each. The time by which it folds is
+// the latest of the clock of this process and those clocks of owners that are at most maxAhead
+// ahead of it.
 func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, ownerClocks []time.Time) ([]folded, error) {
 	now := f.Clock()
 	clock := now

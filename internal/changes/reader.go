@@ -28,10 +28,11 @@ type ReadIndex interface {
 	Sequences(ctx context.Context, e Epoch, plates []bag.Plate, after, told []int64) ([]int64, error)
 }
 
-// Complete returns nil if what an index was asked for has all changes that follow after, up to told, by
-// the progress that it read right before or right after. It fails with ErrBeingBuilt if less is told
-// than told, since Redis has lost something. It fails with a *ResetError if the floor has risen above
-// the first of the changes.
+// Complete returns nil if the answer of an index has every change with a sequence above after and
+// at most told, in each partition. progress is the progress that was read right before or right
+// after the answer. Complete fails with ErrBeingBuilt if the Told of a partition is lower than
+// told, since Redis has then lost something. It fails with a *ResetError if a floor has risen above
+// the first of these changes.
 func Complete(after, told []int64, progress []Progress) error {
 	for i, p := range progress {
 		switch {
@@ -163,8 +164,9 @@ func (r *Reader) Check(ctx context.Context, epoch int64) error {
 
 // state returns the epoch and the progress of each partition. It fails with ErrBeingBuilt if there
 // is no epoch, or if a partition has no progress. A cursor from such a time would be reset once the
-// index of the partition is built. And a stream that read nothing there would take what it knows for
-// everything, tell what is published next, and miss what the index had before it was lost.
+// index of the partition is built. And a stream would find nothing in such an index, and so believe
+// that it has told everything. It would tell the next published change, and miss the changes that
+// the index held before it was lost.
 func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 	e, progress, err := r.Index.State(ctx)
 	if err != nil {

@@ -48,8 +48,8 @@ type IndexWrite struct {
 	Built, AfterBuilt int64
 }
 
-// AfterAny is the After of a write that does not depend on the index. An After of -1 would need an
-// index that has progress, in which nothing is told yet.
+// AfterAny is the After of a write that is made whatever the index has told. It differs from -1: a
+// write with the After -1 needs an index that has progress, but has told nothing yet.
 const AfterAny = -2
 
 // ToldBefore compares what was told before a write with its After.

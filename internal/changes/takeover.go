@@ -33,9 +33,9 @@ func (o *owner) prepare(ctx context.Context) error {
 	return nil
 }
 
-// begin takes the partition over from the owner before, and sets next to the offset after what the
-// index tells, at most to consumed. Marks from next up to, but not including, lostEnd were told, and
-// the index has lost them.
+// begin takes over the partition from the owner before. It sets next to the offset after the last
+// mark that is told according to the index, but at most to consumed. The marks from next up to, but
+// not including, lostEnd were told too, but the index has lost them.
 func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	if o.epoch, err = o.currentEpoch(ctx); err != nil {
 		return 0, err
@@ -159,11 +159,11 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 	return told, min(floor, kept), err
 }
 
-// markAgain marks for certain the plates that the marks from next up to lostEnd have marked, and moves
-// next there. Redis has lost these changes after they were told. They are told again with new
-// sequences: a reader may have passed the old ones without a change, if it read the index after the
-// loss, and the topic of changes before it. Marks of containers are written again as they were, since
-// each plate in a container got a mark of its own.
+// markAgain marks for certain the plates that the marks from next up to lostEnd have marked, and
+// moves next there. Redis has lost these changes after they were told. They are told again with new
+// sequences, since a reader may have passed the old sequences without seeing the changes: it may
+// have read the topic of changes before the loss, and the index after it. Marks of containers are
+// written again as they were, since each plate in a container got a mark of its own.
 func (o *owner) markAgain(ctx context.Context, lostEnd int64) error {
 	if o.next < lostEnd {
 		// Nothing is marked while Redis refuses writes, or each attempt would mark it once more.

@@ -327,9 +327,10 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 	return c, text
 }
 
-// appendSources appends what tells the messages of all events apart. An event may come from another
-// copy of its message though its id, and so the state, is the same; and the state does not have the
-// oldest events of a bag with many, which may be all that a limited key sees.
+// appendSources appends the received time and the offset of the message of each event, for the
+// digest of a state. The state alone is not enough: an event may come from another copy of its
+// message and keep its id, so that the state is the same; and the state leaves out the oldest
+// events of a bag with many events, which may be all that a limited key sees.
 func appendSources(dst []byte, bags []trail.Traced) []byte {
 	for _, b := range bags {
 		for i := range b.Bag.Events {
@@ -341,9 +342,9 @@ func appendSources(dst []byte, bags []trail.Traced) []byte {
 	return dst
 }
 
-// originals returns the plates that rush bags name as their originals or are found to re-flight, and
-// those that only earlier messages name. The bag of such a plate may not fit any more, and is told
-// that too.
+// originals returns the plates that rush bags name as their originals or are found to re-flight,
+// and those that only earlier messages name. A bag of such a plate may not be an original any more,
+// and that is a change of it too.
 func originals(bags []trail.Traced) (plates []bag.Plate) {
 	for _, t := range bags {
 		for _, original := range t.Bag.Reflighted {

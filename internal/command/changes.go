@@ -114,8 +114,9 @@ func (s *service) noChanges() string {
 }
 
 // restoreChanges sets the epoch of changes again after the index was rebuilt, so that cursors stay
-// valid. It does not after a rebuild that began at a time: if Redis has no epoch, it had lost
-// everything, and lacks what is older. Without an epoch, nobody takes what is there for the whole.
+// valid. After a rebuild that began at a time it sets no epoch: if Redis has none, it had lost
+// everything, and still lacks the messages from before that time. As long as there is no epoch,
+// nobody takes this part for the whole.
 func (s *service) restoreChanges(ctx context.Context, start kafka.Start) error {
 	if s.changes == nil {
 		return nil

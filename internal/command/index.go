@@ -45,7 +45,7 @@ func (s *service) openIndex(context.Context) (err error) {
 	s.index = s.store.Writer()
 	if s.redis.InProcess() {
 		s.inProcess("redis", "a Redis that ends with the process", "BAGTRAIL_REDIS_URL")
-		if s.isTool() { // the service itself reads the messages of the tool from the log
+		if s.isTool() { // serve files the messages of the tool when it reads them from the log
 			s.index = discard{}
 		}
 	}
@@ -78,7 +78,7 @@ func (s *service) reportDamage() func(digest string, err error) {
 // do not notice this load.
 const keysASecond = 2000
 
-// sweep removes from the index what its retention has ended for, until ctx ends, see
+// sweep removes everything whose retention has ended from the index, until ctx ends, see
 // bagstore.Sweeper.
 func (s *service) sweep(ctx context.Context) error {
 	interpreter := struct {
@@ -147,8 +147,9 @@ func (s *service) rebuilder() *ingestor.Acceptor {
 	return ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Index: s.index})
 }
 
-// replayer is rebuilder for an index that is in use. What the index lacked of messages is told as
-// changes. If Redis has lost the epoch of changes too, it has lost everything, and no change is told.
+// replayer returns the Acceptor of a replay into an index that is in use. It marks the bags of
+// messages that the index did not hold, so that their changes are told. If Redis has lost the epoch
+// of changes too, it has lost everything, and replayer is rebuilder: no change is told.
 func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	if s.changes == nil {
 		return s.rebuilder(), nil

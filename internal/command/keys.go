@@ -30,7 +30,8 @@ func (p *process) keys() *cobra.Command {
 	return cmd
 }
 
-// withKeysFile returns what a command runs that works on the key file, whose name it passes to do.
+// withKeysFile returns the RunE function of a command that works on the key file. It calls do with
+// the name of the file and the arguments of the command.
 func (p *process) withKeysFile(do func(path string, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		eff, err := p.load(cmd, config.KeysFile)
@@ -49,7 +50,7 @@ func (p *process) createKey() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "create NAME",
-		Short: "Add a key, and print it this once; the file keeps its digest",
+		Short: "Add a key and print it. It is not shown again: the file holds only its digest",
 		Args:  cobra.ExactArgs(1),
 		RunE: p.withKeysFile(func(path string, args []string) (err error) {
 			key.Name = args[0]
@@ -83,7 +84,7 @@ func (p *process) createKey() *cobra.Command {
 func (p *process) listKeys() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "Show the keys of the file, without the keys themselves",
+		Short: "List the entries of the key file, which does not hold the keys themselves",
 		Args:  cobra.NoArgs,
 		RunE: p.withKeysFile(func(path string, _ []string) error {
 			keys, err := apikey.List(path)
@@ -106,7 +107,7 @@ func (p *process) listKeys() *cobra.Command {
 func (p *process) revokeKey() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke NAME",
-		Short: "Make a key unknown; its entry stays in the file",
+		Short: "Revoke a key: the service does not accept it any more. Its entry stays in the file",
 		Args:  cobra.ExactArgs(1),
 		RunE:  p.withKeysFile(func(path string, args []string) error { return fileError(apikey.Revoke(path, args[0])) }),
 	}

@@ -31,8 +31,8 @@ func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
 }
 
 // filesOf returns a check that reads the files which a service with these doors needs. Each of its
-// errors has an exit code. The service reads the files again when it starts, so a pipe is left to the
-// start.
+// errors has an exit code. It leaves out named pipes: a pipe can be read only once, and the service
+// reads it when it starts.
 func filesOf(doors []string) config.Check {
 	return func(named *config.Config) error {
 		c := *named // without the pipes

@@ -43,7 +43,7 @@ func (j *bulkJob) wanted(cmd *cobra.Command, args []string) bool {
 func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) error {
 	filters := filtersOf(cmd)
 	if len(ids) == 0 && len(filters) == 0 {
-		return &exit{Usage, errors.New("which rejects? Give ids or filters; --state open is every open one")}
+		return &exit{Usage, errors.New("no rejects are named: give ids or filters (--state open selects every open reject)")}
 	}
 	for name, value := range filters {
 		body[name] = value

@@ -87,9 +87,9 @@ airports of the key.`,
 // rejectFilters are the flags of the filters of rejects, and the parameters that they set.
 var rejectFilters = []struct{ name, parameter, usage string }{
 	{"state", "state", "`state`: open, resubmitted or dismissed; by default open, and only open ones can be decided on"}, {"code", "code", "`code` of a fault"},
-	{"airport", "airport", "`airport` of the message; \"\" for messages without a known airport"}, {"door", "door", "`door` by which it came: kafka, http or file"},
+	{"airport", "airport", "`airport` of the message; \"\" for messages without a known airport"}, {"door", "door", "`door` by which it came: kafka, http, file or demo"},
 	{"posted-by", "key", "`name` of the API key that posted it"}, {"value", "value", "`value` at the first fault"}, {"q", "q", "part of the `text`"},
-	{"since", "since", "first `time` of receipt, such as 2026-03-14T12:00:00Z"}, {"until", "until", "`time` of receipt before which it came"},
+	{"since", "since", "only messages that were received at this `time` or later, such as 2026-03-14T12:00:00Z"}, {"until", "until", "only messages that were received before this `time`"},
 }
 
 // addFilters adds the flags of the filters to a command.

@@ -120,8 +120,8 @@ func TestManyRejectsAreDecidedOverHTTP(t *testing.T) {
 		{"--json dismiss --state open --reason x", command.Done, `"state":"done"`},
 		{"dismiss --state open --reason x", command.Done, "looked at: 0, dismissed: 0, skipped: 0\n"},
 		{"dismiss --state open", command.Usage, "/reason"},
-		{"resubmit", command.Usage, "which rejects?"},
-		{"dismiss --reason x", command.Usage, "which rejects?"},
+		{"resubmit", command.Usage, "no rejects are named"},
+		{"dismiss --reason x", command.Usage, "no rejects are named"},
 		{"resubmit --state open --text x", command.Usage, "--text"},
 		{"resubmit --state dismissed", command.Usage, "/state"},
 	} {

@@ -88,7 +88,7 @@ posted with an API key is accepted only if that key may post it now.`,
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&from, "from", "", "`start` in the raw topic: earliest (the default), a time (RFC 3339), a date, or offsets as 0:1200,1:1187")
-	flags.BoolVar(&rejects, "rejects", false, "judge the rejected messages again on which nobody has decided")
+	flags.BoolVar(&rejects, "rejects", false, "judge again the rejected messages on which nobody has decided")
 	flags.BoolVar(&split, "split", false, "read each file as a capture of many messages, each ending with its end line")
 	flags.StringVar(&received, "received", "", "received `time` of the first message of files (RFC 3339); by default now")
 	return cmd

@@ -97,7 +97,7 @@ func (v *validation) run(cmd *cobra.Command, reader messagefile.Reader, names []
 		}
 	}
 	if v.messages == 0 && len(faults) == 0 {
-		faults = append(faults, errors.New("there is no message in what was given"))
+		faults = append(faults, errors.New("the input holds no message"))
 	}
 	if !v.json && !v.quiet {
 		fmt.Fprintf(v.out, "messages: %d, rejected: %d\n", v.messages, v.rejected)

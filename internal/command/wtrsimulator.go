@@ -17,7 +17,7 @@ func (p *process) wtrSimulator() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wtr-simulator",
 		Short: "Simulate the downstream delayed-bag system",
-		Long: `wtr-simulator is the delayed-bag system that serve runs in process, as a process of its own:
+		Long: `wtr-simulator runs the simulated delayed-bag system, which serve runs inside its own process, as a separate process:
 
   POST /            takes a request, numbers a record, answers
   GET  /records     how many records there are

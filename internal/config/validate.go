@@ -162,7 +162,7 @@ func SharedRedis(c *Config) error {
 // SharedKafka checks that the brokers run in processes of their own, if there are any.
 func SharedKafka(c *Config) error {
 	return faultIf(c.Kafka.InProcess(), "kafka-brokers",
-		"is missing: this command needs the brokers that other processes use (for all in one process there is serve)")
+		"is missing: this command needs the brokers that other processes use too; serve alone can run with the in-process broker")
 }
 
 // SomeKafka checks that Kafka is not off.
@@ -212,7 +212,7 @@ func hostPort(addr string) error {
 }
 
 func positive(name string, d time.Duration) error {
-	return faultIf(d <= 0, name, "is not longer than nothing")
+	return faultIf(d <= 0, name, "is not greater than 0")
 }
 
 // aSecond checks that a time is not shorter than a second, the unit in which Redis keeps values.

@@ -59,11 +59,11 @@ const (
 )
 
 // parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
-// airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR. A
-// date such as 21NOV is the day. Every other word is a name, or the airport if it is the code that
-// which says.
-// If there are plates, the search is for all of them, and the other words are unread. Otherwise the
-// first of several words of one kind counts, and the others are unread.
+// airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
+// A date such as 21NOV is the day. Every other word is a name, except that one code of an airport
+// may be the airport of the search: which says whether, and which code. If there are plates, the
+// search is for all of them, and the other words are unread. Otherwise the first of several words
+// of one kind counts, and the others are unread.
 //
 // A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
 // it is a flight if there is a name too, or if its airline has two characters and a day is named. If

@@ -123,8 +123,8 @@ func (s *Store) Names(ctx context.Context) ([]Name, error) {
 // maxAhead is how far the clock of another process may be ahead.
 const maxAhead = time.Minute
 
-// setBack sets times in the future back to now. A clock that was ahead has written them, and until
-// then the feed would count as flowing, or as new.
+// setBack sets times in the future back to now. Such a time comes from a clock that was ahead.
+// Until that time is reached, the feed would count as flowing, or as new.
 func (s *Store) setBack(ctx context.Context, now time.Time) error {
 	for _, key := range []string{s.key(firstKey), s.key(lastKey)} {
 		ahead, err := s.redis.WriteClient().ZRangeByScore(ctx, key, &goredis.ZRangeBy{

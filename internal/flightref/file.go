@@ -23,9 +23,9 @@ import (
 //	    blackout_start: 2026-11-21T12:10:00+01:00
 //	    paxinquiry_subscription: true
 //
-// An airline may be named by its IATA or its ICAO code. The last two members are optional. Of
-// departure and of arrival at least one time is needed. The error joins every fault of the file,
-// each with its line.
+// An airline may be named by its IATA or its ICAO code. The last two members are optional.
+// departure and arrival each need at least one time. The error joins every fault of the file, each
+// with its line.
 func Parse(text []byte, airlines *airline.Library) ([]*Reference, error) {
 	var references []*Reference
 	seen := map[leg]bool{}

@@ -59,9 +59,9 @@ func (s *Store) Lookup(f bag.Flight, origin, destination string) (*Reference, bo
 }
 
 // Departure returns the reference by which a flight departs from an airport, wherever it goes. If
-// several of its legs do, that is the first of them: one with an actual time goes before one
-// without. If from is "" and the flight has several legs, it is the one that arrives at the airport
-// to.
+// several legs of the flight depart there, it is the leg that departs first; a leg with an actual
+// time goes before one without. If from is "" and the flight has several legs, it is the only leg
+// that arrives at the airport to.
 func (s *Store) Departure(f bag.Flight, from, to string) (*Reference, bool) {
 	references := s.flight(f)
 	if from == "" && len(references) > 1 {

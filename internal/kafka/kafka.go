@@ -89,9 +89,9 @@ func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return conn, nil
 }
 
-// dialWithin returns a function that connects to a broker for a [kafkago.Transport]. The login has the
-// limit too, whatever time the request has for which the connection is made: if that gives up, the next
-// request finds the connection.
+// dialWithin returns a function that connects to a broker for a [kafkago.Transport]. The limit
+// holds for the login too. It does not depend on the time that is left for the request that needs
+// the connection: if that request gives up, the next one uses the connection.
 func dialWithin(limit time.Duration) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		deadline := time.Now().Add(limit)

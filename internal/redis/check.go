@@ -135,7 +135,7 @@ var wanted = []struct {
 	},
 }
 
-// number returns what reports whether a text is a number that is not below least.
+// number returns a function that reports whether a text is a whole number of least or more.
 func number(least int) func(string) bool {
 	return func(v string) bool {
 		n, err := strconv.Atoi(v)

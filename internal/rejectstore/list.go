@@ -291,7 +291,7 @@ func (s *Store) count(ctx context.Context, p goredis.Pipeliner, cells []string, 
 	return replies
 }
 
-// hoursOf adds the counts of hours up, of those that a filter lets through.
+// hoursOf adds up the counts of each hour, and returns the hours that lie in the time of a filter.
 func hoursOf(f Filter, replies []*goredis.MapStringStringCmd) (list []Count, err error) {
 	byHour := map[int64]int64{}
 	for _, reply := range replies {

@@ -54,7 +54,8 @@ var decisionScript string
 //go:embed claim.lua
 var claimScript string
 
-// decide takes a reject as its key and the arguments of decide, and returns what decide returns.
+// The script decide calls the Lua function decide with its arguments ARGV, and returns the values
+// that the function returns. Its key is the key of the reject.
 var decide, claim = goredis.NewScript(decisionScript + "return {decide(unpack(ARGV))}"), goredis.NewScript(claimScript)
 
 // State is the state of a reject.
@@ -231,8 +232,8 @@ func read(id string, values []any) (Reject, bool) {
 	return r, true
 }
 
-// Sizes returns how many bytes Get reads of each of the rejects with these ids, but for claims: 0 if
-// there is none.
+// Sizes returns how many bytes Get reads for each of these ids, without the claim; 0 if there is no
+// such reject.
 func (s *Store) Sizes(ctx context.Context, withText bool, ids ...string) ([]int64, error) {
 	replies, err := s.get(ctx, ids, "bytes", "length")
 	sizes := make([]int64, len(replies))

@@ -13,10 +13,10 @@ import (
 // warning with an error, and while a server is away every partition makes one each second.
 const warningsAMinute = 10
 
-// sparing writes at most warningsAMinute warnings of one text with a field error each minute. The next
-// one of that text has a field left_out, which counts those that were left out before it. What else
-// is logged is written as it comes: a warning without an error tells something that happens once, and
-// each request has its record.
+// sparing writes at most warningsAMinute warnings of one text with a field error each minute. The
+// next one of that text has a field left_out, which counts those that were left out before it. All
+// other entries are written as they come: a warning without an error reports something that happens
+// once, and each request must have its record.
 type sparing struct {
 	zapcore.Core
 	warnings *Limit

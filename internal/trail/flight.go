@@ -32,8 +32,8 @@ func (l *Listed) IsOf(b *bag.Bag) bool {
 	return b.Nth == l.Bag.Nth && b.PNR == l.Bag.PNR && b.Surname == l.Bag.Surname && b.GivenName == l.Bag.GivenName
 }
 
-// wholeAt says at which airports of a leg every key that may ask for the flight there sees the whole
-// bag. As a rule that is both.
+// wholeAt says for each end of a leg whether every key that may ask for the flight at that airport
+// sees the whole bag. As a rule both are true.
 type wholeAt struct{ from, to bool }
 
 // OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
@@ -246,8 +246,8 @@ func (s flightAt) Leg(l bag.Leg) bool {
 // Station implements bag.Sight.
 func (flightAt) Station(string) bool { return false }
 
-// leastSights answers what a key with the least rights sees of a bag: a key that may just ask for
-// the list of the flight at one of its airports.
+// leastSights finds out whether a key with the least rights sees a whole bag: a key that may ask
+// for the list of the flight at one of its airports, and for nothing else.
 type leastSights struct {
 	ctx     context.Context
 	flight  bag.Flight

@@ -1,6 +1,7 @@
-// Package trail answers the three questions of bagtrail from the messages in the index: the bags of
-// a flight, the bags of a plate, the bags of a passenger. It joins bags with their rush bags, and
-// with the positionings of their containers. It does not know how the index is stored.
+// Package trail answers questions from the messages in the index: the bags of a flight, of a plate
+// and of a passenger, the flights of an airport and day with their totals, and the plates of a
+// surname or with given last digits. It joins bags with their rush bags, and with the positionings
+// of their containers. It does not know how the index is stored.
 package trail
 
 import (
@@ -56,8 +57,8 @@ type Found struct {
 
 // Held holds the messages that were filed under one plate, or for one container.
 type Held struct {
-	// Version depends only on the set of messages. It is never 0. Another set has another version, so
-	// one version need not be read twice.
+	// Version depends only on the set of messages. It is never 0. Sets that differ have different
+	// versions, so a caller that has the messages of a version need not read them again.
 	Version uint64
 	// Messages returns the messages, in any order. If whole is false, damaged messages are missing.
 	// Then the result must not be cached: the version stays the same when a replay restores them.
@@ -72,8 +73,8 @@ type Settings struct {
 	Retention time.Duration
 	// Airports compares location codes.
 	Airports *airport.Library
-	// Departed reports whether a flight has left an airport, by the flight reference. If from is "",
-	// to may tell from where it left. Departed may be nil.
+	// Departed reports whether a flight has left an airport, by the flight reference. If from is ""
+	// and the flight has several legs, the leg that arrives at to counts. Departed may be nil.
 	Departed func(f bag.Flight, from, to string, now time.Time) bool
 	// Now is the clock.
 	Now func() time.Time
@@ -193,8 +194,9 @@ func (r *Reader) OfPassenger(ctx context.Context, pnr string, day bag.Day) ([]*b
 	return found, s.joinRushTags(ctx, found)
 }
 
-// Lifetimes returns for each stored message of a plate the time until which it must be kept: as
-// long as every bag to which it belongs. A copy is kept as long as the message that it repeats.
+// Lifetimes returns for each stored message of a plate the time until which it must be kept: its
+// own retention, or that of the last bag to which it belongs if this ends later. A copy is kept as
+// long as the message that it repeats.
 func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 	read := r.enricher.Messages(plate, messages)
 	until := make(map[string]time.Time)                               // by canonical text: the latest end of a bag with that text

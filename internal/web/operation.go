@@ -65,7 +65,7 @@ type Call struct {
 	crowded     bool   // no memory was left for the body
 
 	needed  int64    // bytes of a large answer that are in memory so far
-	counted int64    // bytes that were taken from answers of the Site and must be returned
+	counted int64    // bytes that were taken from Site.answers, and must be returned to it
 	parts   [][]byte // of a large answer, without the last part
 	partErr error    // errCrowded once Part has dropped a part
 

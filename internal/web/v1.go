@@ -94,9 +94,10 @@ func (c *Call) MediaType() string {
 	return media
 }
 
-// reserve takes the memory of a body of /v1 from the memory for large answers once the body has size
-// bytes of memory. It takes nothing for bytes that were only announced: whoever sends them slowly, or
-// never, would keep others from their answers. It returns false if too little is free.
+// reserve takes the memory of a body of /v1 from the memory for large answers once the body has
+// size bytes of memory. It takes nothing for bytes that were only announced: otherwise a caller
+// that sends them slowly, or never, would keep others from their answers. It returns false if too
+// little is free.
 func (c *Call) reserve(size int) bool {
 	n := int64(size) - c.counted
 	if !c.v1() || size <= smallAnswer || n <= 0 {

@@ -89,9 +89,10 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	}
 }
 
-// updatePause ends the pause if the customer has resumed the webhook, and pauses the webhook if its
-// key may not be used: refused says why, and is nil if it may. It reports whether changes may be
-// posted now; if not, idle is how long to wait until the next look.
+// updatePause ends the pause by the service if the customer has resumed the webhook, and pauses the
+// webhook if its key may not be used. refused says why the key may not be used, and is nil if it
+// may. active reports whether changes may be posted now; if not, idle is how long to wait before
+// the next check.
 func (s *sender) updatePause(ctx context.Context, d *Definition, a changefeed.Asker, refused error) (idle time.Duration, active bool) {
 	now := s.conf.Now()
 	if p := s.at.Pause; p != nil && p.Resumed != d.Resumed {

@@ -59,13 +59,13 @@ func (s *Service) forget(ctx context.Context, id string) error {
 	return err
 }
 
-// undo deletes a webhook that may be in the topic although its creation failed, so that nobody knows
-// its secret, or although it was deleted.
+// undo deletes a webhook that may still be in the topic and must not be there: its creation failed,
+// so that nobody knows its secret, or it was deleted.
 func (s *Service) undo(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
 	if err := s.table.forget(ctx, id); err != nil {
-		s.conf.Logger.Error("a webhook that was not wanted may be left: delete it", zap.String("webhook", id), zap.Error(err))
+		s.conf.Logger.Error("a webhook whose creation failed, or that was deleted, may still be there: delete it", zap.String("webhook", id), zap.Error(err))
 	}
 }
 

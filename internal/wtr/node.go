@@ -10,7 +10,7 @@ import (
 type node []byte
 
 // member returns the value at a path of member names. A repeated member counts as absent, since the
-// other side may read either.
+// delayed-bag system may read either of its values.
 func (n node) member(names ...string) node {
 	for _, name := range names {
 		m, err := strictjson.Only(n, name)

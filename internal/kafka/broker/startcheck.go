@@ -64,7 +64,7 @@ func (c *startCheck) afterLoad(cluster *kfake.Cluster) error {
 		case loaded == nil:
 			lost = append(lost, loss{p.String(), "the broker has not loaded the partition"})
 		case noted && loaded.LogStartOffset > want.First || loaded.HighWatermark < want.End:
-			lost = append(lost, loss{p.String(), fmt.Sprintf("the broker has loaded the offsets from %d on up to %d, of %d to %d",
+			lost = append(lost, loss{p.String(), fmt.Sprintf("the broker has loaded the offsets from %d up to %d, but the log holds those from %d up to %d",
 				loaded.LogStartOffset, loaded.HighWatermark, want.First, want.End)})
 		}
 	}
