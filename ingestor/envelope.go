@@ -27,7 +27,7 @@ type Envelope struct {
 	Raw        string       // the message as sent, any bytes; if JSON is set, the document that holds it
 	JSON       bool         // Raw is {"bim_message": "…"}; ignored for a report
 	Report     bool         // Raw is the document of a delayed-bag report
-	Received   time.Time    // cut to milliseconds
+	Received   time.Time    // Judge and Acceptor cut it to milliseconds
 	Logged     bool         // it was read from the log, so it is not appended again
 	Again      bool         // it may have been read from the log before, and the index may have lost it since
 	NoPosition bool         // it gets no position in the log, so that appending it again changes nothing: a message from a file, or a reject

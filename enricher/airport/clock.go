@@ -6,9 +6,8 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// Instant returns the UTC instant at which the clocks at the airport show that second of that day.
-// A local time that exists twice or not at all is read with the offset before the change (rules
-// §2).
+// Instant returns the UTC instant at which the clocks at the airport show secondOfDay on the day. A
+// local time that exists twice or not at all is read with the offset before the change (rules §2).
 func (l *Library) Instant(code string, day bag.Day, secondOfDay int) time.Time {
 	wall := time.Unix(int64(day)*86400+int64(secondOfDay), 0)
 	// The loop walks the periods of constant offset. It starts a day earlier, since every offset is
