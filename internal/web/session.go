@@ -66,25 +66,33 @@ func getSession(_ context.Context, c *Call) Answer {
 	return c.OK(appendSession(c.Buffer, c))
 }
 
-// endSession answers DELETE /v1/session. It ends the session of the cookie, even if the request has a
-// key. A cookie whose session has ended is removed too.
+// endSession answers DELETE /v1/session. It ends the session of every cookie of the request, even if
+// the request has a key. A cookie whose session has ended is removed too. c.Key is nil if the request
+// has neither a key nor exactly one session.
 func endSession(ctx context.Context, c *Call) Answer {
 	if crossOrigin(c.Request) {
 		return c.Problem(fault.CrossOriginV1, "")
 	}
-	ended, known, err := sessionOf(ctx, c.site.Sessions, c.Request, c.site.Clock())
-	if err == nil && !known {
-		a := c.Problem(fault.NotFoundV1, "The request has no session")
-		a.cookie = c.sessionCookie("", -1)
-		return a
+	ended := false
+	for _, cookie := range c.Request.CookiesNamed(session.Cookie) {
+		found, known, err := c.site.Sessions.Find(ctx, cookie.Value, c.site.Clock())
+		if known {
+			ended, err = true, c.site.Sessions.End(ctx, found)
+		}
+		if err != nil {
+			return c.Unavailable(err)
+		}
 	}
-	if err == nil {
-		err = c.site.Sessions.End(ctx, ended)
+	a := Answer{Status: http.StatusNoContent}
+	switch {
+	case ended:
+	case c.Key == nil:
+		a = c.Problem(fault.KeyUnknownV1, noSession)
+	default:
+		a = c.Problem(fault.NotFoundV1, "The request has no session")
 	}
-	if err != nil {
-		return c.Unavailable(err)
-	}
-	return Answer{Status: http.StatusNoContent, cookie: c.sessionCookie("", -1)}
+	a.cookie = c.sessionCookie("", -1)
+	return a
 }
 
 // sessionCookie returns the cookie of a session. If seconds is negative, the cookie tells the browser
@@ -132,21 +140,23 @@ func sessionOf(ctx context.Context, in *session.Sessions, r *http.Request, now t
 	return in.Find(ctx, cookies[0].Value, now)
 }
 
+// noSession is the detail of the answer to a call with cookies, but without a session.
+const noSession = "The session has ended"
+
 // resume finds the session of a call without a key. It returns the answer that refuses the call, or
 // false if the call may go on.
 func (s *Site) resume(c *Call, now time.Time) (refusal Answer, refused bool) {
+	if crossOrigin(c.Request) {
+		return c.Problem(fault.CrossOriginV1, ""), true
+	}
 	found, known, err := sessionOf(c.Request.Context(), s.Sessions, c.Request, now)
 	switch {
 	case err != nil:
 		return c.Unavailable(err), true
+	case !known && c.operation.ID == "endSession":
+		return endSession(c.Request.Context(), c), true
 	case !known:
-		refusal = c.Problem(fault.KeyUnknownV1, "The session has ended")
-		if c.operation.ID == "endSession" {
-			refusal.cookie = c.sessionCookie("", -1)
-		}
-		return refusal, true
-	case crossOrigin(c.Request):
-		return c.Problem(fault.CrossOriginV1, ""), true
+		return c.Problem(fault.KeyUnknownV1, noSession), true
 	}
 	c.Session, c.Key = found, found.Key
 	return Answer{}, false

@@ -209,6 +209,18 @@ func TestDeleteEndsTheSessionAndRemovesTheCookie(t *testing.T) {
 			t.Errorf("%+v: %d %v", tc, got.Code, cookies)
 		}
 	}
+	first, second := w.begin(t), w.begin(t)
+	r = request("DELETE", "/v1/session", "")
+	r.AddCookie(first)
+	r.AddCookie(second)
+	if got := answer(w, r); got.Code != http.StatusNoContent || len(got.Result().Cookies()) != 1 {
+		t.Errorf("two sessions: %d %v %s", got.Code, got.Header(), got.Body)
+	}
+	for i, cookie := range []*http.Cookie{first, second} {
+		if got := w.ask(t, cookie, "GET", "/v1/bags/1"); got != ended {
+			t.Errorf("session %d of two: %s", i, got)
+		}
+	}
 	w.endings.err = errors.New("away")
 	if got := w.ask(t, other, "GET", "/v1/bags/1"); got != "503 unavailable SVCSRV001" {
 		t.Errorf("if it is not known whether the session was ended: %s", got)
@@ -246,6 +258,9 @@ func TestPagesOfOtherOriginsCannotUseASession(t *testing.T) {
 	}
 	if got := w.ask(t, cookie, "DELETE", "/v1/session", "Sec-Fetch-Site", "cross-site"); got != crossed {
 		t.Errorf("a forged end: %s", got)
+	}
+	if got := w.ask(t, &http.Cookie{Name: session.Cookie, Value: "x"}, "DELETE", "/v1/session", "Sec-Fetch-Site", "cross-site"); got != crossed {
+		t.Errorf("a forged end of an unknown session: %s", got)
 	}
 	if got := problem(t, answer(w, request("POST", "/v1/session", "", "api_key", demo, "Origin", "https://ops.example"))); got != crossed {
 		t.Errorf("a session that a page of another origin begins: %s", got)
