@@ -391,13 +391,7 @@ func TestNewPartitionsAreFound(t *testing.T) {
 	w.produce(0, records(0, 5)...)
 	w.consume()
 	w.waitCommitted(5)
-	answer, err := w.client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
-		Topics: []kafkago.TopicPartitionsConfig{{Name: w.conf.Topics.Raw, Count: 3}},
-	})
-	if err != nil || answer.Errors[w.conf.Topics.Raw] != nil {
-		t.Fatal(err, answer)
-	}
-	w.eventually("there are three partitions", func() bool { return len(w.partitions(w.conf.Topics.Raw)) == 3 })
+	w.grow(3)
 	w.produce(2, records(5, 5)...)
 	w.waitCommitted(10)
 	w.wantFiled(10)

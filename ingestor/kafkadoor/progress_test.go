@@ -77,12 +77,7 @@ func TestARebalanceNeitherHidesAPartitionThatStandsStillNorEndsAMembership(t *te
 	w.eventually("it is tried again", func() bool { return w.index.failures() > 3 })
 	clock.forward(31 * time.Second)
 
-	answer, err := w.client.CreatePartitions(t.Context(), &kafkago.CreatePartitionsRequest{
-		Topics: []kafkago.TopicPartitionsConfig{{Name: w.conf.Topics.Raw, Count: 2}},
-	})
-	if err != nil || answer.Errors[w.conf.Topics.Raw] != nil {
-		t.Fatal(err, answer)
-	}
+	w.grow(2)
 	w.produce(1, records(1, 5)...)
 	w.eventually("the new partition is read", func() bool {
 		if consumer.Stalled() == nil {

@@ -336,6 +336,18 @@ func (w *world) set(topic, name, value string) {
 	}
 }
 
+// grow gives the raw topic more partitions: so many in all.
+func (w *world) grow(partitions int) {
+	w.t.Helper()
+	answer, err := w.client.CreatePartitions(w.t.Context(), &kafkago.CreatePartitionsRequest{
+		Topics: []kafkago.TopicPartitionsConfig{{Name: w.conf.Topics.Raw, Count: int32(partitions)}},
+	})
+	if err != nil || answer.Errors[w.conf.Topics.Raw] != nil {
+		w.t.Fatal(err, answer)
+	}
+	w.eventually("there are new partitions", func() bool { return len(w.partitions(w.conf.Topics.Raw)) == partitions })
+}
+
 // eventually waits until something holds.
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
