@@ -51,7 +51,6 @@ func (p *process) service(use, short string, doors []string, checks ...config.Ch
 				}
 				defer remove()
 			}
-			signal.Ignore(syscall.SIGPIPE) // a service outlives the reader of its log
 			log := p.logger(eff.Config)
 			defer func() { _ = log.Sync() }() // a terminal cannot be synced
 			if eff.Kafka.Off {
@@ -95,6 +94,7 @@ type work func(ctx context.Context, s *service) error
 
 // with does work with a service that has these doors, and then stops the parts that were started.
 func (p *process) with(ctx context.Context, conf *config.Config, doors []string, log *zap.Logger, do work) (err error) {
+	signal.Ignore(syscall.SIGPIPE) // a command with a service outlives the reader of its log
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	s := newService(conf, doors, log, fail)

@@ -3,6 +3,8 @@ package blackbox_test
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -97,28 +99,47 @@ func TestEachFailureHasItsExitCode(t *testing.T) {
 	}
 }
 
-// The log of a service may lead to another program. If that ends, the service goes on.
-func TestAServiceOutlivesTheReaderOfItsLog(t *testing.T) {
+// The log of a command may lead to another program. If that ends, the command goes on.
+func TestACommandOutlivesTheReaderOfItsLog(t *testing.T) {
 	ownServers(t)
 	t.Parallel()
-	cmd := exec.CommandContext(t.Context(), service.Binary(t), "serve")
-	cmd.Env = append(service.WithoutSettings(os.Environ()), "BAGTRAIL_DATA_DIR="+t.TempDir(),
-		"BAGTRAIL_HTTP_ADDR=127.0.0.1:0", "BAGTRAIL_OPS_ADDR=127.0.0.1:0", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:0")
-	log, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(log)
-	for lines.Scan() && !strings.Contains(lines.Text(), `"message":"ready"`) {
-		continue
-	}
-	log.Close()
-	_ = cmd.Process.Signal(syscall.SIGTERM) // the stop is logged
-	if err := cmd.Wait(); err != nil {
-		t.Error(err)
+	for _, tc := range []struct {
+		args  []string
+		until string // in the log
+		code  int
+		end   func(cmd *exec.Cmd, stdin io.WriteCloser) error // after which more is logged
+	}{
+		{[]string{"serve"}, `"message":"ready"`, 0, func(cmd *exec.Cmd, _ io.WriteCloser) error { return cmd.Process.Signal(syscall.SIGTERM) }},
+		{[]string{"replay", "-"}, "BAGTRAIL_REDIS_URL", 1, func(_ *exec.Cmd, stdin io.WriteCloser) error {
+			_, err := io.WriteString(stdin, "no message")
+			return errors.Join(err, stdin.Close())
+		}},
+	} {
+		cmd := exec.CommandContext(t.Context(), service.Binary(t), tc.args...)
+		cmd.Env = append(service.WithoutSettings(os.Environ()), "BAGTRAIL_DATA_DIR="+t.TempDir(),
+			"BAGTRAIL_HTTP_ADDR=127.0.0.1:0", "BAGTRAIL_OPS_ADDR=127.0.0.1:0", "BAGTRAIL_EMBEDDED_KAFKA_ADDR=127.0.0.1:0")
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		log, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(log)
+		for lines.Scan() && !strings.Contains(lines.Text(), tc.until) {
+			continue
+		}
+		log.Close()
+		if err := tc.end(cmd, stdin); err != nil {
+			t.Errorf("%v: %v", tc.args, err)
+		}
+		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != tc.code {
+			t.Errorf("%v: %v", tc.args, err)
+		}
 	}
 }
 
