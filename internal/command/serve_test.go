@@ -164,15 +164,18 @@ func (s *service) ask(method, path, body string) (int, string) {
 	return resp.StatusCode, string(answer)
 }
 
+// today is the day of the tests, read once: it may end while they run.
+var today = time.Now().UTC()
+
 // bsmOfToday returns a BSM for a flight of today.
 func bsmOfToday() string {
-	day := strings.ToUpper(time.Now().UTC().Format("02Jan"))
+	day := strings.ToUpper(today.Format("02Jan"))
 	return "BSM\r\n.V/1LZRH\r\n.F/LX14/" + day + "/JFK/Y\r\n.N/0724123456001\r\nENDBSM\r\n"
 }
 
 // message returns that BSM as the body of a POST, and the path of the history of its bag.
 func message() (body, history string) {
-	return fmt.Sprintf(`{"bim_message":%q}`, bsmOfToday()), "/baggage/history/v1.0/tag/0724123456/flightdate/" + time.Now().UTC().Format(time.DateOnly)
+	return fmt.Sprintf(`{"bim_message":%q}`, bsmOfToday()), "/baggage/history/v1.0/tag/0724123456/flightdate/" + today.Format(time.DateOnly)
 }
 
 func TestChangesCanBeAskedForOnceServeIsReady(t *testing.T) {
