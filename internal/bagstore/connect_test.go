@@ -59,13 +59,7 @@ func TestSentinelsNameTheMaster(t *testing.T) {
 	}
 	replica := redistest.StartServer(t, "--replicaof", host+" "+port)
 	file := filepath.Join(t.TempDir(), "sentinel.conf")
-	page, err := os.ReadFile("../../docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rights, _ := strings.Cut(string(page), "\nuser bagtrail-sentinel ")
-	rights, _, _ = strings.Cut(rights, "\n")
-	if err := os.WriteFile(file, fmt.Appendf(nil, "sentinel monitor blue %s %s 1\nsentinel down-after-milliseconds blue 1000\nsentinel failover-timeout blue 3000\nuser bagtrail-sentinel %s\n", host, port, rights), 0o600); err != nil {
+	if err := os.WriteFile(file, fmt.Appendf(nil, "sentinel monitor blue %s %s 1\nsentinel down-after-milliseconds blue 1000\nsentinel failover-timeout blue 3000\nuser bagtrail-sentinel %s\n", host, port, strings.Join(rights(t, "bagtrail-sentinel"), " ")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	sentinel := redistest.StartSentinel(t, file)
