@@ -98,6 +98,38 @@ func TestSettingsThatMayNotBeReadAreFindings(t *testing.T) {
 	}
 }
 
+// A right that is missing is a finding of every master, which names it.
+func TestEachMissingRightIsAFinding(t *testing.T) {
+	checked := slices.DeleteFunc(rights(t, "bagtrail"), func(r string) bool {
+		return strings.Trim(r[:1], "~+") != "" || r == "+ping" || r == "+info" || r == "+config|get"
+	})
+	var keys []string
+	for _, right := range checked {
+		if key, found := strings.CutPrefix(right, "~"); found {
+			keys = append(keys, key)
+		}
+	}
+	server := redistest.StartServer(t)
+	for url, masters := range map[string]int{server.URL(""): 1, redistest.StartCluster(t): 3} {
+		all := append(rights(t, "bagtrail"), "+cluster|slots", "+command", "+asking")
+		client := redistest.Open(t, grant(t, url, all))
+		for _, right := range checked {
+			grant(t, url, slices.DeleteFunc(slices.Clone(all), func(r string) bool { return r == right }))
+			found, err := client.Check(t.Context(), keys...)
+			if err != nil || len(found) != masters || !found[0].Fatal || !strings.HasSuffix(found[0].String(), ": ACL SETUSER <user> "+right) {
+				t.Errorf("without %s: found %v, %v", right, found, err)
+			}
+		}
+		grant(t, url, all)
+		if found, err := client.Check(t.Context(), keys...); err != nil || len(found) > 0 {
+			t.Errorf("found %v, %v", found, err)
+		}
+	}
+	if left, err := server.Client(t).DBSize(t.Context()).Result(); err != nil || left != 0 {
+		t.Errorf("the check leaves %d keys, %v", left, err)
+	}
+}
+
 // useAll uses all stores as a service does.
 func useAll(t *testing.T, url string) {
 	t.Helper()

@@ -29,6 +29,17 @@ func TestAnErrorThatIsJoinedWithARejectionIsPrinted(t *testing.T) {
 	}
 }
 
+// The start checks the rights to the keys that the documentation names.
+func TestTheDocumentedRightsNameTheKeysThatAreChecked(t *testing.T) {
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := " resetkeys ~" + strings.Join(redisKeys, " ~") + " resetchannels "; !strings.Contains(string(page), want) {
+		t.Errorf("docs/operations.md does not have %q", want)
+	}
+}
+
 // The documents say which doors there are: those that a process opens, and the files of replay.
 func TestTheDocumentsNameEveryDoor(t *testing.T) {
 	names := []string{"file"}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -122,10 +123,13 @@ func (s *service) runJobs(ctx context.Context) error {
 // errUnsuitable means that the index cannot work with the set-up of Redis.
 var errUnsuitable = errors.New("the settings of Redis do not suit the index")
 
+// redisKeys are the keys of the stores, as an ACL of Redis names them.
+var redisKeys = strings.Fields("b:* f:* a:* n:* p:* r:* u:* c:* d:* x:* w:* h:* s:* j:* status feed:* count sweep")
+
 // checkRedis returns an error if Redis is not set up for the index, and logs lesser faults of its
 // set-up.
 func (s *service) checkRedis(ctx context.Context) error {
-	findings, err := s.redis.Check(ctx)
+	findings, err := s.redis.Check(ctx, redisKeys...)
 	if err != nil {
 		return err
 	}

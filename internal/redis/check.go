@@ -37,16 +37,22 @@ func (f Finding) String() string {
 	return b.String()
 }
 
-// Check returns the settings of the servers that do not suit the stores. It does not check a Redis
-// inside this process. The error wraps ErrUnavailable.
-func (c *Client) Check(ctx context.Context) ([]Finding, error) {
+// Check returns the settings of the servers that do not suit the stores, and the rights that the user
+// lacks to what the stores do with keys. Each of keys is a key without the prefix of the installation,
+// or the beginning of keys and a star. Check does not check a Redis inside this process. The error
+// wraps ErrUnavailable.
+func (c *Client) Check(ctx context.Context, keys ...string) ([]Finding, error) {
 	if c.inProcess != nil {
 		return nil, nil
+	}
+	prefixed := make([]string, len(keys))
+	for i, key := range keys {
+		prefixed[i] = c.prefix + key
 	}
 	var mu sync.Mutex
 	var all []Finding
 	err := c.EachMaster(ctx, func(ctx context.Context, client goredis.UniversalClient) error {
-		found, err := checkServer(ctx, client)
+		found, err := checkServer(ctx, client, prefixed)
 		if one, ok := client.(*goredis.Client); ok && client != c.writes {
 			for i := range found {
 				found[i].Server = one.Options().Addr
@@ -60,7 +66,7 @@ func (c *Client) Check(ctx context.Context) ([]Finding, error) {
 	return all, Unavailable("redis: check", err)
 }
 
-func checkServer(ctx context.Context, client goredis.UniversalClient) ([]Finding, error) {
+func checkServer(ctx context.Context, client goredis.UniversalClient, keys []string) ([]Finding, error) {
 	// An error of a sentinel, which may not be one, must not be taken for one of INFO.
 	if err := ping(ctx, client); err != nil {
 		return nil, err
@@ -105,7 +111,14 @@ func checkServer(ctx context.Context, client goredis.UniversalClient) ([]Finding
 		}
 		found = append(found, f)
 	}
-	return found, nil
+	missing, err := missingRights(ctx, client, keys)
+	if rights := strings.Join(missing, " "); rights != "" {
+		found = append(found, Finding{
+			Setting: "the user", Found: "without rights", Wanted: "allowed " + rights, Why: "otherwise requests fail",
+			Fix: "Grant the rights: ACL SETUSER <user> " + rights, Fatal: true,
+		})
+	}
+	return found, err
 }
 
 const whyVersion = "earlier ones have no EXPIREAT with NX and GT"
