@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"bagtrail/ingestor"
 	"bagtrail/internal/kafka"
 )
 
@@ -50,10 +51,14 @@ func (c Config) withDefaults() Config {
 // and diagnostics of a reject.
 const maxRejectBytes = 4 << 20
 
+// longestRaw is the size of the longest record that the door writes to the raw topic, in bytes, with
+// room for its key and headers. A topic that takes less would refuse such a message for ever.
+const longestRaw = ingestor.MaxMessage + 4<<10
+
 // topics returns the topics as EnsureTopics creates them.
 func (c Config) topics() []kafka.Topic {
 	return []kafka.Topic{
-		{Name: c.Topics.Raw, Partitions: c.Partitions, Retention: c.Retention, Log: true},
+		{Name: c.Topics.Raw, Partitions: c.Partitions, Retention: c.Retention, LeastBytes: longestRaw, Log: true},
 		{Name: c.Topics.Rejects, Partitions: 1, Retention: c.Retention, MaxBytes: maxRejectBytes},
 	}
 }

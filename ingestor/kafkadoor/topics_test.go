@@ -194,17 +194,23 @@ func TestErrorSaysWhichTopicToCreateAndHow(t *testing.T) {
 	}
 }
 
-func TestCompactedLogOfRecordIsRefused(t *testing.T) {
-	w := newBroker(t)
-	w.open()
-	if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
-		Topic: w.conf.Topics.Raw, NumPartitions: 1, ReplicationFactor: 1,
-		ConfigEntries: []kafkago.ConfigEntry{{ConfigName: "cleanup.policy", ConfigValue: "compact"}},
-	}}}); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.door.EnsureTopics(t.Context()); err == nil || !strings.Contains(err.Error(), "set its cleanup.policy to delete") {
-		t.Errorf("error %v", err)
+func TestALogOfRecordThatWouldLoseOrRefuseMessagesIsRefused(t *testing.T) {
+	for _, test := range []struct{ setting, value, want string }{
+		{"cleanup.policy", "compact", "set its cleanup.policy to delete"},
+		{"max.message.bytes", "69631", "topic bim.raw takes only 69631 bytes at once, but a record may be longer: set its max.message.bytes to 69632 or more"},
+		{"max.message.bytes", "69632", ""},
+	} {
+		w := newBroker(t)
+		w.open()
+		if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
+			Topic: w.conf.Topics.Raw, NumPartitions: 1, ReplicationFactor: 1,
+			ConfigEntries: []kafkago.ConfigEntry{{ConfigName: test.setting, ConfigValue: test.value}},
+		}}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.door.EnsureTopics(t.Context()); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: error %v", test, err)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type Topic struct {
 	Partitions int
 	Retention  time.Duration // 0 means for ever
 	MaxBytes   int           // of a batch of records; 0 means the default of the broker
+	LeastBytes int           // EnsureTopics refuses a topic with a smaller limit of a batch, unless it may not read the limit
 	// Log marks a topic from which a consumer group needs every record. EnsureTopics refuses it if it
 	// is compacted. It logs a warning if it has fewer partitions than Partitions, keeps its records for
 	// a shorter time than Retention, overwrites their times, or may have a single copy of them although
@@ -244,15 +245,16 @@ func (t Topic) command(brokers []string) string {
 	return b.String()
 }
 
-// checkSettings returns an error if the topic is compacted and must not be, or if it is not compacted
-// and must be. It logs a warning if the topic keeps its records for a shorter time than wanted or
-// not beyond a size, overwrites their times, or may have a single copy of them. If DescribeConfigs is
-// denied, it logs a warning, and the check is skipped.
+// checkSettings returns an error if the topic is compacted and must not be, or if it is not
+// compacted and must be, or if it takes fewer bytes at once than LeastBytes. It logs a warning if
+// the topic keeps its records for a shorter time than wanted or not beyond a size, overwrites their
+// times, or may have a single copy of them. If DescribeConfigs is denied, it logs a warning, and
+// the check is skipped.
 func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{
 			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name,
-			ConfigNames: []string{"cleanup.policy", "retention.ms", "retention.bytes", "message.timestamp.type", "min.insync.replicas"},
+			ConfigNames: []string{"cleanup.policy", "retention.ms", "retention.bytes", "message.timestamp.type", "min.insync.replicas", "max.message.bytes"},
 		}},
 	})
 	if err == nil && len(answer.Resources) > 0 {
@@ -276,6 +278,10 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 			case e.ConfigName == "min.insync.replicas":
 				if err := c.warnOfSingleCopies(ctx, t, e.ConfigValue); err != nil {
 					return err
+				}
+			case e.ConfigName == "max.message.bytes":
+				if most, err := strconv.Atoi(e.ConfigValue); err == nil && most < t.LeastBytes {
+					return fmt.Errorf("topic %s takes only %d bytes at once, but a record may be longer: set its max.message.bytes to %d or more", t.Name, most, t.LeastBytes)
 				}
 			case e.ConfigName != "cleanup.policy":
 			case !t.Compacted && strings.Contains(e.ConfigValue, "compact"):
