@@ -20,6 +20,10 @@ import (
 // it is not a setting.
 const changePartitions = 12
 
+// mostPartitions is the largest number of them with which every cursor has at most 400 characters, see
+// changes.Cursor.
+const mostPartitions = 47
+
 // changeTopics returns the topics of marks and of changes, none if there are no changes.
 func (s *service) changeTopics() []kafka.Topic {
 	c := s.conf.Kafka
@@ -28,8 +32,8 @@ func (s *service) changeTopics() []kafka.Topic {
 	}
 	retention := s.conf.Rules.ChangesRetention + changestore.Reserve
 	return []kafka.Topic{
-		{Name: c.MarksTopic, Partitions: changePartitions, Retention: retention, Log: true, Fixed: true},
-		{Name: c.ChangesTopic, Partitions: changePartitions, Retention: retention, Log: true, Fixed: true},
+		{Name: c.MarksTopic, Partitions: changePartitions, Retention: retention, Log: true, Fixed: true, Most: mostPartitions},
+		{Name: c.ChangesTopic, Partitions: changePartitions, Retention: retention, Log: true, Fixed: true, Most: mostPartitions},
 	}
 }
 

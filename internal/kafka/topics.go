@@ -28,6 +28,7 @@ type Topic struct {
 	// Fixed marks a topic whose number of partitions must never change, and is the same for all Fixed
 	// topics of a call: EnsureTopics refuses other numbers.
 	Fixed bool
+	Most  int // EnsureTopics refuses a Fixed topic with more partitions; 0 means that any number is allowed
 	// Compacted marks a topic that keeps the last record of each key for ever. EnsureTopics refuses it
 	// if it is not compacted.
 	Compacted bool
@@ -90,7 +91,7 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 	return nil
 }
 
-// compareFixed returns an error if the numbers of partitions of Fixed topics differ.
+// compareFixed returns an error if the numbers of partitions of Fixed topics differ, or one is too large.
 func (c *Client) compareFixed(ctx context.Context, topics []Topic) error {
 	var few, many kafkago.Topic
 	for _, t := range topics {
@@ -100,6 +101,9 @@ func (c *Client) compareFixed(ctx context.Context, topics []Topic) error {
 		found, err := c.topic(ctx, t.Name)
 		if err != nil {
 			return err
+		}
+		if n := len(found.Partitions); t.Most > 0 && n > t.Most {
+			return fmt.Errorf("topic %s has %d partitions, but may have at most %d", t.Name, n, t.Most)
 		}
 		if few.Name == "" || len(found.Partitions) < len(few.Partitions) {
 			few = found
@@ -275,13 +279,13 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 			case e.ConfigName == "message.timestamp.type" && t.Log && e.ConfigValue != createTime:
 				c.warnOnce(t, "a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
 					zap.String("message.timestamp.type", e.ConfigValue))
-			case e.ConfigName == "min.insync.replicas":
-				if err := c.warnOfSingleCopies(ctx, t, e.ConfigValue); err != nil {
-					return err
-				}
 			case e.ConfigName == "max.message.bytes":
 				if most, err := strconv.Atoi(e.ConfigValue); err == nil && most < t.LeastBytes {
 					return fmt.Errorf("topic %s takes only %d bytes at once, but a record may be longer: set its max.message.bytes to %d or more", t.Name, most, t.LeastBytes)
+				}
+			case e.ConfigName == "min.insync.replicas":
+				if err := c.warnOfSingleCopies(ctx, t, e.ConfigValue); err != nil {
+					return err
 				}
 			case e.ConfigName != "cleanup.policy":
 			case !t.Compacted && strings.Contains(e.ConfigValue, "compact"):

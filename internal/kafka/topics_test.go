@@ -53,6 +53,16 @@ func TestAMissingFixedTopicGetsTheNumberOfPartitionsOfTheOther(t *testing.T) {
 	}
 }
 
+func TestAFixedTopicWithTooManyPartitionsIsRefused(t *testing.T) {
+	client := kafkatest.Open(t, kafkatest.Start(t, kfake.SeedTopics(48, "marks")), kafka.Config{})
+	for most, want := range map[int]string{48: "", 47: "topic marks has 48 partitions, but may have at most 47"} {
+		err := client.EnsureTopics(t.Context(), kafka.Topic{Name: "marks", Partitions: 12, Log: true, Fixed: true, Most: most})
+		if (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%d: error %v, want %q", most, err, want)
+		}
+	}
+}
+
 // A start that waits for a server asks again twice a second.
 func TestAWarningAboutATopicIsLoggedOnce(t *testing.T) {
 	core, logs := observer.New(zap.WarnLevel)
