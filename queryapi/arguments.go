@@ -216,7 +216,7 @@ const (
 
 // sinceForm describes the values that the argument "since" may have in a question about changes.
 func sinceForm(retention time.Duration) string {
-	return fmt.Sprintf("a time as in RFC 3339, within the last %v hours", retention.Hours())
+	return fmt.Sprintf("a time as in RFC 3339, within the last %.6g hours", retention.Hours())
 }
 
 // clockSkew is how much the clock of a caller may differ from that of the service, including the time
