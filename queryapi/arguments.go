@@ -1,7 +1,9 @@
 package queryapi
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -230,12 +232,25 @@ func (q Queries) since(a *arguments) time.Time {
 	if !there {
 		return time.Time{}
 	}
-	at, err := time.Parse(time.RFC3339, g.value)
+	at, err := parseInstant(g.value)
 	if age := q.Clock().Sub(at); err != nil || age < -clockSkew || age > q.ChangesRetention+clockSkew {
 		a.fail(g, fault.Malformed, sinceForm(q.ChangesRetention))
 		return time.Time{}
 	}
 	return at
+}
+
+// instantForm is the form of a time by RFC 3339 §5.6, of which package time reads more than it should,
+// such as a comma before the fraction of a second.
+var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):\d\d)$`)
+
+// parseInstant reads a time by RFC 3339, which may have small letters.
+func parseInstant(text string) (time.Time, error) {
+	text = strings.ToUpper(text)
+	if !instantForm.MatchString(text) {
+		return time.Time{}, errors.New("not a time")
+	}
+	return time.Parse(time.RFC3339, text)
 }
 
 // knownAirport returns the value of an argument, or "" if it was not sent. A value that is no airport

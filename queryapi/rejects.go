@@ -341,7 +341,7 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 func (a *arguments) instant(name string) (t time.Time) {
 	if g, there := a.one(name); there {
 		var err error
-		if t, err = time.Parse(time.RFC3339, g.value); err != nil {
+		if t, err = parseInstant(g.value); err != nil {
 			a.fail(g, fault.Malformed, "a time of the form 2026-03-14T12:00:00Z")
 		}
 	}

@@ -328,6 +328,25 @@ func TestOtherFiltersLookAtEachReject(t *testing.T) {
 	}
 }
 
+// Times are those of RFC 3339, which package time reads more loosely than it says.
+func TestTimesAreThoseOfRFC3339(t *testing.T) {
+	d := newRejectDesk(t)
+	for text, want := range map[string]string{
+		"2028-01-01T00:30:00.5Z":      "200",
+		"2028-01-01t00:30:00z":        "200",
+		"2028-01-01T00:30:00%2B23:59": "200",
+		"2028-01-01T00:30:00,5Z":      "since malformed",
+		"2028-01-01T0:30:00Z":         "since malformed",
+		"2028-01-01T00:30:00%2B24:00": "since malformed",
+		"2028-01-01T00:30:60Z":        "since malformed",
+		"2028-01-01":                  "since malformed",
+	} {
+		if got := faultsV1(t, askV1(d.Site, "demo", "/v1/rejects?since="+text, "")); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestARepeatedFilterOfRejectsIsOneFault(t *testing.T) {
 	d := newRejectDesk(t)
 	for _, target := range []string{"/v1/rejects?code=A&code=B", "/v1/rejects/summary?code=A&code=B"} {

@@ -34,7 +34,11 @@ func missingRights(ctx context.Context, server goredis.UniversalClient, keys []s
 		transaction = append(transaction, probe{command, keys[0]})
 	}
 	transaction = append(transaction, probe{"exec", ""})
+	ended := true // the transaction before; without transactions, the commands would be executed
 	for _, probes := range [][]probe{begin, transaction} {
+		if !ended {
+			break
+		}
 		p := server.Pipeline()
 		for _, probe := range probes {
 			var args []any
@@ -59,9 +63,7 @@ func missingRights(ctx context.Context, server goredis.UniversalClient, keys []s
 				missing = append(missing, "~"+probes[i].key)
 			}
 		}
-		if replies[len(replies)-1].Err() != nil { // without transactions, the commands would be executed
-			break
-		}
+		ended = replies[len(replies)-1].Err() == nil
 	}
 	slices.Sort(missing)
 	return slices.Compact(missing), nil
