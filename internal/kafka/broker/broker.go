@@ -8,10 +8,13 @@
 package broker
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -174,7 +177,8 @@ func advertised(addr net.Addr) net.Addr {
 }
 
 // brokerListener has the address at which clients reach the broker. It retries Accept after errors
-// such as too many open files. The broker itself would stop listening.
+// such as too many open files. The broker itself would stop listening. Its connections check the
+// heads of requests.
 type brokerListener struct {
 	net.Listener
 	addr net.Addr
@@ -190,11 +194,44 @@ const acceptAgainAfter = 50 * time.Millisecond
 func (l brokerListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
-		if err == nil || errors.Is(err, net.ErrClosed) {
-			return conn, err
+		if err == nil {
+			return &checkedConn{Conn: conn, request: bytes.NewReader(nil)}, nil
+		}
+		if errors.Is(err, net.ErrClosed) {
+			return nil, err
 		}
 		_ = pause.For(context.Background(), acceptAgainAfter)
 	}
+}
+
+// maxRequest is the size of the largest request in bytes, as of Kafka by default
+// (socket.request.max.bytes).
+const maxRequest = 100 << 20
+
+// checkedConn is a connection to the broker. Its Read fails at a request that is too long or of an
+// unknown kind, such as one of another protocol. The broker itself would reserve memory for every
+// length, and panic at an unknown kind.
+type checkedConn struct {
+	net.Conn
+	request io.Reader // what is left of the current request
+}
+
+// Read implements net.Conn.
+func (c *checkedConn) Read(p []byte) (int, error) {
+	n, err := c.request.Read(p)
+	if n > 0 || !errors.Is(err, io.EOF) {
+		return n, err
+	}
+	head := make([]byte, 6) // the length of the rest, which begins with the kind
+	if _, err := io.ReadFull(c.Conn, head); err != nil {
+		return 0, err
+	}
+	size, kind := binary.BigEndian.Uint32(head), int16(binary.BigEndian.Uint16(head[4:]))
+	if size < 2 || size > maxRequest || kmsg.RequestForKey(kind) == nil {
+		return 0, fmt.Errorf("a request of kind %d with %d bytes", kind, size)
+	}
+	c.request = io.MultiReader(bytes.NewReader(head), io.LimitReader(c.Conn, int64(size)-2))
+	return c.request.Read(p)
 }
 
 type namedAddr string
