@@ -22,6 +22,10 @@ const Cookie = "bagtrail_session"
 // longest is how long a session lasts, unless its key expires before.
 const longest = 8 * time.Hour
 
+// clocks is how far the clocks of two processes may differ, so that each accepts the sessions that
+// the other begins.
+const clocks = time.Minute
+
 // Session is the session of a browser.
 type Session struct {
 	Key  *apikey.Key
@@ -83,8 +87,8 @@ func (s *Sessions) Begin(key *apikey.Key, now time.Time) (session Session, cooki
 }
 
 // Find returns the session of a cookie. It returns false if the cookie was not made by this
-// service, or the session has ended. An error means that it is not known whether it was ended
-// early; the session is returned with it.
+// service, the session has ended, or it would end later than a session that begins now. An error
+// means that it is not known whether it was ended early; the session is returned with it.
 func (s *Sessions) Find(ctx context.Context, cookie string, now time.Time) (Session, bool, error) {
 	text, err := encoding.DecodeString(cookie)
 	if err != nil || len(text) < headSize+sha256.Size {
@@ -96,7 +100,7 @@ func (s *Sessions) Find(ctx context.Context, cookie string, now time.Time) (Sess
 		return Session{}, false, nil
 	}
 	ends := time.Unix(int64(binary.BigEndian.Uint64(text[idSize:])), 0).UTC()
-	if !now.Before(ends) {
+	if !now.Before(ends) || ends.After(now.Add(longest+clocks)) {
 		return Session{}, false, nil
 	}
 	id := hex.EncodeToString(text[:idSize])

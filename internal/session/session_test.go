@@ -102,6 +102,17 @@ func TestASessionStandsForItsKeyForEightHoursOrUntilTheKeyExpires(t *testing.T) 
 	}
 }
 
+func TestASessionThatLastsLongerThanEightHoursIsRefused(t *testing.T) {
+	keys := store(t, "")
+	s := session.New(keys, []byte("signing"), &notes{})
+	_, cookie := begin(t, s, keys, "key-0")
+	for before, want := range map[time.Duration]bool{time.Minute: true, time.Minute + time.Second: false} {
+		if _, known := find(t, s, cookie, noon.Add(-before)); known != want {
+			t.Errorf("%v before it begins it is accepted: %t", before, known)
+		}
+	}
+}
+
 func TestACookieHoldsNeitherTheKeyNorItsDigest(t *testing.T) {
 	keys := store(t, "")
 	_, cookie := begin(t, session.New(keys, []byte("signing"), &notes{}), keys, "key-0")
