@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"slices"
@@ -515,15 +516,19 @@ func TestADetailIsShownWithOneFullStop(t *testing.T) {
 
 // A text in an alert that changes every second would be read out every second.
 func TestAPageAndItsScriptWaitAsLongAsARefusalTells(t *testing.T) {
-	refused := newV1(object{"GET " + flightPath: 429})
+	refused := newV1(object{"GET " + flightPath: 429, "POST /v1/session": 429})
 	told := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "37")
 		refused.ServeHTTP(w, r)
 	}))
 	must(t, get(told, flightPage), 429, "asked for again in <span role=\"timer\" aria-live=\"off\" data-seconds>37</span> s")
 	must(t, get(newConsole(refused), flightPage), 429, "asked for again in <span role=\"timer\" aria-live=\"off\" data-seconds>10</span> s")
-	if w := get(told, flightPage+"?rows="); w.Code != 429 || w.Header().Get("Retry-After") != "37" {
-		t.Errorf("%d %q", w.Code, w.Header())
+	for _, w := range []*httptest.ResponseRecorder{
+		get(told, flightPage), get(told, flightPage+"?rows="), post(told, "/console/login", url.Values{"key": {"guess"}}),
+	} {
+		if w.Code != 429 || w.Header().Get("Retry-After") != "37" {
+			t.Errorf("%d %q", w.Code, w.Header())
+		}
 	}
 }
 

@@ -103,15 +103,16 @@ func (v *visit) rows() func(key string) bool {
 	return func(key string) bool { return len(keys) == 0 || keys[0] == "" || slices.Contains(keys, key) }
 }
 
-// render writes a page, or parts of one. If there is a problem, its status is that of the answer.
+// render writes a page, or parts of one. If there is a problem, the answer has its status and
+// its time to wait.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, name, block string, p page) {
 	status := http.StatusOK
 	if p.Problem != nil {
 		status = p.Problem.Status
+		if p.Problem.Wait != "" {
+			w.Header().Set("Retry-After", p.Problem.Wait)
+		}
 		if block == "parts" {
-			if p.Problem.Wait != "" {
-				w.Header().Set("Retry-After", p.Problem.Wait)
-			}
 			http.Error(w, p.Problem.Title, status)
 			return
 		}
