@@ -56,11 +56,13 @@ func isPort(port string) bool {
 }
 
 // special lists address blocks that are not public, from the registries of special-purpose
-// addresses (RFC 6890). It leaves out the blocks that netip has methods for.
+// addresses (RFC 6890), and the address at which Azure answers its virtual machines
+// (https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16). It leaves out
+// the blocks that netip has methods for.
 var special = prefixes(
 	"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24",
 	"192.88.99.0/24", "192.175.48.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-	"2001::/23", "2001:db8::/32", "3fff::/20",
+	"2001::/23", "2001:db8::/32", "2620:4f:8000::/48", "3fff::/20", "168.63.129.16/32",
 )
 
 // unicast is the block from which public IPv6 addresses are assigned (RFC 4291). Every other

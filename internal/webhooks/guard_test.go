@@ -28,7 +28,7 @@ func TestURLsThatLeadIntoANetworkOrNowhereAreRefused(t *testing.T) {
 		"https://[64:ff9b::7f00:1]/", "https://[64:ff9b::a00:1]/", "https://[2002:7f00:1::]/", "https://[2002:a00:1::]/",
 		"https://[2002:ac10:1::]/", "https://[64:ff9b::ac10:1]/",
 		"https://[2001:db8::1]/", "https://[fe80::1%25eth0]/", "https://[::ffff:0:127.0.0.1]/", "https://[100:0:0:1::1]/",
-		"https://[64:ff9b:1::a00:1]/", "https://[5f00::1]/", "https://[4000::1]/",
+		"https://[64:ff9b:1::a00:1]/", "https://[5f00::1]/", "https://[4000::1]/", "https://[2620:4f:8000::1]/", "https://168.63.129.16/",
 		"https://example.com:0/", "https://example.com:65536/",
 	} {
 		if err := (webhooks.Guard{}).CheckURL(url); err == nil {
