@@ -302,10 +302,10 @@ func useRejects(t *testing.T, url string) {
 func useSessions(t *testing.T, url string) {
 	t.Helper()
 	ctx, store := context.Background(), sessionstore.New(redistest.Open(t, url))
-	if err := store.End(ctx, "session", time.Now().Add(time.Minute)); err != nil {
+	if err := store.End(ctx, "key", "session", time.Now().Add(time.Minute)); err != nil {
 		t.Error(err)
 	}
-	if ended, err := store.Ended(ctx, "session"); err != nil || !ended {
+	if ended, err := store.Ended(ctx, "key", "session"); err != nil || !ended {
 		t.Errorf("ended %t, %v", ended, err)
 	}
 }

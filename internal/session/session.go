@@ -35,10 +35,11 @@ type Session struct {
 
 // Ended knows the sessions that were ended early; *sessionstore.Store implements it.
 type Ended interface {
-	// End notes that a session was ended. The note is needed until the session would end by itself.
-	End(ctx context.Context, id string, until time.Time) error
-	// Ended reports whether a session was ended.
-	Ended(ctx context.Context, id string) (bool, error)
+	// End notes that a session of the key with a name was ended. The note is needed until the session
+	// would end by itself.
+	End(ctx context.Context, key, id string, until time.Time) error
+	// Ended reports whether a session of a key was ended.
+	Ended(ctx context.Context, key, id string) (bool, error)
 }
 
 // Sessions makes and checks sessions. It is safe for concurrent use.
@@ -104,7 +105,7 @@ func (s *Sessions) Find(ctx context.Context, cookie string, now time.Time) (Sess
 		return Session{}, false, nil
 	}
 	id := hex.EncodeToString(text[:idSize])
-	ended, err := s.ended.Ended(ctx, id)
+	ended, err := s.ended.Ended(ctx, key.Name, id)
 	if ended && err == nil {
 		return Session{}, false, nil
 	}
@@ -113,5 +114,5 @@ func (s *Sessions) Find(ctx context.Context, cookie string, now time.Time) (Sess
 
 // End ends a session, for every process.
 func (s *Sessions) End(ctx context.Context, session Session) error {
-	return s.ended.End(ctx, session.id, session.Ends)
+	return s.ended.End(ctx, session.Key.Name, session.id, session.Ends)
 }

@@ -56,13 +56,13 @@ type notes struct {
 	err   error
 }
 
-func (n *notes) End(_ context.Context, id string, until time.Time) error {
-	n.ended[id] = until
+func (n *notes) End(_ context.Context, key, id string, until time.Time) error {
+	n.ended[key+id] = until
 	return n.err
 }
 
-func (n *notes) Ended(_ context.Context, id string) (bool, error) {
-	_, ended := n.ended[id]
+func (n *notes) Ended(_ context.Context, key, id string) (bool, error) {
+	_, ended := n.ended[key+id]
 	return ended, n.err
 }
 

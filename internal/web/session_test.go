@@ -33,14 +33,14 @@ type endings struct {
 	err   error
 }
 
-func (e *endings) End(_ context.Context, id string, _ time.Time) error {
+func (e *endings) End(_ context.Context, _, id string, _ time.Time) error {
 	if e.err == nil {
 		e.ended[id] = true
 	}
 	return e.err
 }
 
-func (e *endings) Ended(_ context.Context, id string) (bool, error) { return e.ended[id], e.err }
+func (e *endings) Ended(_ context.Context, _, id string) (bool, error) { return e.ended[id], e.err }
 
 // world is a site with sessions, and what tests change in it.
 type world struct {
