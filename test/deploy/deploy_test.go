@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -138,14 +139,33 @@ func TestComposePublishesPortsOnLoopbackOnly(t *testing.T) {
 	}
 }
 
-// The comments of docker-compose.yml and of the manifests make these files here.
+// The comment of docker-compose.yml makes a folder that other users of the machine cannot enter. In it
+// is the folder that is mounted, which the container's user can read.
+func TestTheInstructionsKeepTheSecretFromOtherUsers(t *testing.T) {
+	compose, script := read(t, "docker-compose.yml"), "umask 077; docker() { test $1 != run || touch private/keys/keys.yaml; }; openssl() { echo; }\n"
+	for _, line := range regexp.MustCompile(`(?m)^#   (.*\n)`).FindAllSubmatch(compose, -1) {
+		script += string(line[1])
+	}
+	cmd := exec.CommandContext(t.Context(), "sh", "-e", "-c", script)
+	cmd.Dir = t.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil || !bytes.Contains(compose, []byte(" ./private/keys:"+strings.TrimSuffix(secrets, "/")+":ro\n")) {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for name, want := range map[string]os.FileMode{"private": 0o700, "private/keys": 0o755, "private/keys/keys.yaml": 0o644, "private/keys/secret": 0o644} {
+		if file, err := os.Stat(filepath.Join(cmd.Dir, name)); err != nil || file.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", name, file, err)
+		}
+	}
+}
+
+// The comments of docker-compose.yml and of the manifests make these files here, or did so once.
 func TestSecretsOfTheInstructionsAreNoSources(t *testing.T) {
 	for _, file := range []string{".gitignore", ".dockerignore"} {
 		var ignored []string
 		for line := range strings.Lines(string(read(t, file))) {
 			ignored = append(ignored, strings.Trim(line, "/\n"))
 		}
-		for _, name := range []string{"keys", "keys.yaml", "secret"} {
+		for _, name := range []string{"private", "keys", "keys.yaml", "secret"} {
 			if !slices.Contains(ignored, name) {
 				t.Errorf("%s does not name %s", file, name)
 			}
