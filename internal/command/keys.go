@@ -95,9 +95,8 @@ func (p *process) listKeys() *cobra.Command {
 			fmt.Fprintln(table, "NAME\tSTATE\tCUSTOMER\tAIRLINES\tAIRPORTS\tOPERATIONS\tRATE\tEXPIRES")
 			now := time.Now()
 			for _, k := range keys {
-				fmt.Fprintln(table, strings.Join([]string{
-					k.Name, k.State(now), cmp.Or(k.Customer, "-"), codes(k.Airlines), codes(k.Airports), codes(k.Operations), rate(k), expiry(k),
-				}, "\t"))
+				fmt.Fprintln(table, row(
+					k.Name, k.State(now), cmp.Or(k.Customer, "-"), codes(k.Airlines), codes(k.Airports), codes(k.Operations), rate(k), expiry(k)))
 			}
 			return failed(table.Flush())
 		}),

@@ -51,6 +51,14 @@ everything  active  -         *         *         *           -     never
 	}
 }
 
+func TestACustomerDoesNotControlTheTerminal(t *testing.T) {
+	env := []string{"BAGTRAIL_KEYS_FILE=" + filepath.Join(t.TempDir(), "keys.yaml")}
+	run(t, "", env, "keys", "create", "app", "--customer", "red \x1b[31m")
+	if got := run(t, "", env, "keys", "list"); got.code != command.Done || !strings.Contains(got.stdout, `red \x1b[31m`) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestKeysSaysWhatIsWrong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	env := []string{"BAGTRAIL_KEYS_FILE=" + path}

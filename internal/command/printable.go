@@ -16,5 +16,13 @@ func printable(s string) string {
 // unquoted undoes the escapes that only a quoted text needs.
 var unquoted = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
 
+// row returns the row of a table with the printable texts of these cells.
+func row(cells ...string) string {
+	for i := range cells {
+		cells[i] = printable(cells[i])
+	}
+	return strings.Join(cells, "\t")
+}
+
 // printableError returns an error with the printable text of err.
 func printableError(err error) error { return errors.New(printable(err.Error())) }

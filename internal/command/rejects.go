@@ -147,7 +147,7 @@ func (d *rejectDesk) printList(cmd *cobra.Command, query url.Values, most int) e
 		}
 		for _, r := range answer.Rejects {
 			if !d.json {
-				fmt.Fprintln(table, strings.Join([]string{r.ID, r.State, r.Received, r.Door, cmp.Or(r.Airport, "-"), strings.Join(r.Codes, ",")}, "\t"))
+				fmt.Fprintln(table, row(r.ID, r.State, r.Received, r.Door, cmp.Or(r.Airport, "-"), strings.Join(r.Codes, ",")))
 			}
 		}
 		most -= len(answer.Rejects)
@@ -168,10 +168,11 @@ func (d *rejectDesk) show() *cobra.Command {
 				return err
 			}
 			out := d.process.stdout
-			fmt.Fprintf(out, "%s %s, received %s by %s, airport %s, key %s\n", r.ID, r.State, r.Received, r.Door, cmp.Or(r.Airport, "-"), cmp.Or(printable(r.Key), "-"))
+			fmt.Fprintln(out, printable(fmt.Sprintf("%s %s, received %s by %s, airport %s, key %s",
+				r.ID, r.State, r.Received, r.Door, cmp.Or(r.Airport, "-"), cmp.Or(r.Key, "-"))))
 			d.printVerdict(r.ID, r.message(), "rejected", r.Diagnostics)
 			for _, h := range r.History {
-				fmt.Fprintf(out, "%s %s by %s %s%s\n", h.At, h.Action, printable(h.Key), h.Verdict, printable(h.Reason))
+				fmt.Fprintln(out, printable(fmt.Sprintf("%s %s by %s %s%s", h.At, h.Action, h.Key, h.Verdict, h.Reason)))
 			}
 			_, err := fmt.Fprintf(out, "\n%s\n", printableLines(r.Text))
 			return failed(err)
@@ -192,7 +193,7 @@ func printableLines(text string) string {
 func (d *rejectDesk) printVerdict(id, text, verdict string, diagnostics []ingestor.Diagnostic) {
 	p := d.process
 	if verdict != "rejected" {
-		fmt.Fprintf(p.stdout, "%s: %s\n", id, verdict)
+		fmt.Fprintf(p.stdout, "%s: %s\n", id, printable(verdict))
 		return
 	}
 	outcome := ingestor.Outcome{Verdict: ingestor.Rejected, Errors: diagnostics}

@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -132,6 +133,27 @@ func TestManyRejectsAreDecidedOverHTTP(t *testing.T) {
 		}
 		if got.code != tc.code || !strings.Contains(out, tc.out) {
 			t.Errorf("%s: %+v", tc.args, got)
+		}
+	}
+}
+
+// The service may be of somebody else.
+func TestAnAnswerDoesNotControlTheTerminal(t *testing.T) {
+	const (
+		fault  = `{"code":"RED","description":"RED","suggestion":"RED","hint":"RED"}`
+		reject = `{"id":"RED","state":"RED","received":"RED","door":"RED","key":"RED","airport":"RED","codes":["RED"],"text":"RED",
+			"diagnostics":[` + fault + `],"history":[{"at":"RED","action":"RED","key":"RED","verdict":"RED","reason":"RED"}]}`
+		verdict = `{"verdict":"RED","reject":` + reject + `}`
+	)
+	answers := map[string]string{"/v1/rejects": `{"rejects":[` + reject + `]}`, "/v1/rejects/x": reject, "/v1/rejects/x/resubmit": verdict}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, strings.ReplaceAll(answers[r.URL.Path], "RED", `\u001b[31m`))
+	}))
+	defer s.Close()
+	for _, args := range []string{"list", "show x", "resubmit x"} {
+		got := run(t, "", nil, append([]string{"rejects", "--url", s.URL}, strings.Fields(args)...)...)
+		if !strings.Contains(got.stdout, `\x1b[31m`) || strings.Contains(got.stdout+got.stderr, "\x1b") {
+			t.Errorf("%s: %+v", args, got)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (v verdictWriter) write(m messagefile.Message, outcome ingestor.Outcome) {
 		if d.Warning {
 			name, colour = "warning", yellow
 		}
-		fmt.Fprintf(v.w, "  %s: %s\n", v.in(colour, name+" "+d.Code), printable(d.Description))
+		fmt.Fprintf(v.w, "  %s: %s\n", v.in(colour, name+" "+printable(d.Code)), printable(d.Description))
 		v.writePlace(m, d, colour)
 	}
 }
