@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"go.uber.org/zap"
@@ -10,8 +11,8 @@ import (
 )
 
 // openSecret reads the secret of the installation from the settings. If it is missing, and the
-// process runs the in-process broker, openSecret makes a secret in the data directory, which the
-// broker has locked by now.
+// process runs the in-process broker or Redis, so that no other process needs the same secret,
+// openSecret makes one in the data directory. The broker has locked that directory by now.
 func (s *service) openSecret(context.Context) (err error) {
 	switch {
 	case !s.opens(httpDoor):
@@ -19,8 +20,11 @@ func (s *service) openSecret(context.Context) (err error) {
 	case s.conf.Secret != "":
 		s.secret = secret.Secret(s.conf.Secret)
 		return nil
-	case !s.conf.Kafka.InProcess():
+	case !s.conf.Kafka.InProcess() && !s.redis.InProcess():
 		return nil
+	}
+	if err := os.MkdirAll(s.conf.DataDir, 0o700); err != nil {
+		return failed(err)
 	}
 	path := filepath.Join(s.conf.DataDir, "secret")
 	var made bool
