@@ -231,7 +231,7 @@ func (d Rejects) portions(ctx context.Context, withText bool, ids []string) iter
 	}
 }
 
-// read returns rejects that have so many bytes together, and takes these from the budget.
+// read returns the rejects with ids, and takes from the budget the bytes that they have together.
 func (d Rejects) read(ctx context.Context, withText bool, bytes int64, ids ...string) ([]rejectstore.Reject, error) {
 	if err := budget.Need(ctx, bytes); err != nil {
 		return nil, err

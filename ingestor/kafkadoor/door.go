@@ -71,7 +71,8 @@ func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) erro
 	return d.reject(ctx, rejections, keptOfTooLarge, fewDiagnostics)
 }
 
-// reject writes rejections with at most so many bytes of each text, and of each list of diagnostics.
+// reject writes rejections. At most text bytes of each message, and at most diagnostics bytes of
+// each list of diagnostics, are written.
 func (d *Door) reject(ctx context.Context, rejections []ingestor.Rejection, text, diagnostics int) error {
 	records := make([]kafka.Record, len(rejections))
 	for i, r := range rejections {

@@ -160,8 +160,8 @@ const (
 
 // rejectRecord returns the record of a rejected message on the rejects topic. It has the headers
 // that say how to read the value, so that the message can be judged again. now is the time of
-// writing, from which the retention of the record counts. The list of diagnostics has at most so many
-// bytes.
+// writing, from which the retention of the record counts. The list of diagnostics has at most
+// diagnostics bytes.
 func rejectRecord(r ingestor.Rejection, now time.Time, diagnostics int) kafka.Record {
 	m := kafka.Record{
 		Value: []byte(r.Raw),

@@ -133,7 +133,7 @@ func (d *rejectDesk) list() *cobra.Command {
 	return cmd
 }
 
-// printList prints the rejects of a query, at most so many.
+// printList prints the first rejects of a query. most limits their number.
 func (d *rejectDesk) printList(cmd *cobra.Command, query url.Values, most int) error {
 	table := tabwriter.NewWriter(d.process.stdout, 0, 0, 2, ' ', 0)
 	if !d.json {

@@ -71,8 +71,8 @@ func (c *Client) produce(ctx context.Context, name string, records []Record, byK
 // ErrTooLarge is the error of Produce for a record that is larger than the broker accepts.
 const ErrTooLarge = kafkago.MessageSizeTooLarge
 
-// PartitionOf returns the partition that the Java client chooses for a key, if there are so many
-// partitions, numbered from 0.
+// PartitionOf returns the partition that the Java client chooses for a key, if the topic has the
+// given number of partitions, numbered from 0.
 func PartitionOf(key []byte, partitions int) int {
 	numbers := make([]int, partitions)
 	for i := range numbers {

@@ -98,8 +98,8 @@ func eachPlate(n int, do func(i int) error) error {
 	return each(n, parallel.Workers(n, platesAWorker), do)
 }
 
-// each calls do with each number below n, in so many goroutines. A goroutine ends at its first
-// error.
+// each calls do with each number below n, in the given number of goroutines. A goroutine ends at
+// its first error.
 func each(n, goroutines int, do func(i int) error) error {
 	return parallel.Do(n, goroutines, func(from, to int) (err error) {
 		for i := from; i < to && err == nil; i++ {

@@ -63,7 +63,7 @@ func (p *Proxy) Lead(target string) {
 	p.target = target
 }
 
-// CutAfter closes all connections once so many more bytes of replies have passed. A negative number
+// CutAfter closes all connections once n more bytes of replies have passed. If n is negative, it
 // closes none.
 func (p *Proxy) CutAfter(n int) {
 	p.mu.Lock()
