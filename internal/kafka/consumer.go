@@ -54,7 +54,19 @@ type ConsumerConfig struct {
 	ResultStore func() (identity string, safe time.Time)
 }
 
-// Consumer reads a topic as a member of a consumer group.
+// Consumer reads a topic as a member of a consumer group. It gives the records of each partition
+// that the group assigns to a Handler, in order, and commits the offset after the Handler has
+// finished them. After an error of the Handler the offset stays, and the same records are handled
+// again. So a record may be handled twice, and none is lost or skipped. If the results of a Handler
+// may be lost for some seconds after they are confirmed, the ResultStore of its ConsumerConfig
+// reports that, and their records are handled again. To add a stage, write a Handler and run a
+// Consumer with a group and a topic of its own:
+//
+//	consumer := client.NewConsumer(kafka.ConsumerConfig{
+//		Group: "bagtrail-changes", Topic: "bag.dirty",
+//		Handler: func(partition int) kafka.Handler { return &owner{partition: partition} },
+//	})
+//	err := consumer.Run(ctx)
 type Consumer struct {
 	client *Client
 	conf   ConsumerConfig

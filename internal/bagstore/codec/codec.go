@@ -3,17 +3,6 @@
 // exactly the message that Append encoded, for every text. For any other bytes it returns
 // ErrDamaged or a text; it never panics.
 //
-// A value is
-//
-//	1 byte    the head byte: encoding of the text in bits 0-2, 0x08: there is a position, line end of
-//	          the phrases in bits 4-5, 0x40: the first NUL stands for the plate, 0x80: report
-//	1-10      received, milliseconds since 1970-01-01 UTC as a 64-bit two's complement number,
-//	          varint (6 bytes today)
-//	2-15      the position, if there is one: partition, then offset, each a varint like received
-//	the rest  the text: plain, in phrases of a dictionary, or S2-compressed, whichever is shortest
-//
-// Old values have no position, and remain readable.
-//
 // A new dictionary is a new encoding. Deploy its decoder to every process before any process
 // encodes with it.
 package codec
@@ -60,6 +49,17 @@ const (
 type Identity [8]byte
 
 // Codec encodes messages as values. It is immutable, and safe for concurrent use.
+//
+// A value is
+//
+//	1 byte    the head byte: encoding of the text in bits 0-2, 0x08: there is a position, line end of
+//	          the phrases in bits 4-5, 0x40: the first NUL stands for the plate, 0x80: report
+//	1-10      received, milliseconds since 1970-01-01 UTC as a 64-bit two's complement number,
+//	          varint (6 bytes today)
+//	2-15      the position, if there is one: partition, then offset, each a varint like received
+//	the rest  the text: plain, in phrases of a dictionary, or S2-compressed, whichever is shortest
+//
+// Old values have no position, and remain readable.
 type Codec struct {
 	phrases [len(lineEnds)]*phrases
 }
