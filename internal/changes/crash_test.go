@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -374,7 +375,7 @@ func (f *filer) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
 // replay begins a replay into an index.
 func (w *world) replay(index *filer) *changes.Replay {
 	w.t.Helper()
-	r, err := changes.NewReplay(w.t.Context(), ingestor.Config{Index: index}, w.marker, w.index)
+	r, err := changes.NewReplay(w.t.Context(), ingestor.Config{Index: index, Clock: ingestor.NewClock(func() time.Time { return w.now })}, w.marker, w.index)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -474,16 +475,21 @@ func TestAReplayKeepsTheNotesOfOneThatHasTheSameBatch(t *testing.T) {
 
 func TestWhatAReplayOfLongAgoNotedIsMarkedOnce(t *testing.T) {
 	w := newWorld(t)
-	if err := w.index.Note(t.Context(), "2026-03-14T12:00:00Z RUN bim.raw/0/1", []string{string(plate)}); err != nil {
-		t.Fatal(err)
+	const recent bag.Plate = "0220000002"
+	for p, began := range map[bag.Plate]string{plate: "2026-03-13T11:59:59Z", recent: "2026-03-13T12:00:00Z"} {
+		if err := w.index.Note(t.Context(), began+" RUN bim.raw/0/1", []string{string(p)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for range 2 {
 		w.replay(new(filer))
 	}
-	if got := w.values(string(plate)); !slices.Equal(got, []string{"certain"}) {
-		t.Errorf("marks %q", got)
+	for p, want := range map[bag.Plate][]string{plate: {"certain"}, recent: {"certain", "certain"}} {
+		if got := w.values(string(p)); !slices.Equal(got, want) {
+			t.Errorf("%s: marks %q, want %q", p, got, want)
+		}
 	}
-	if noted, err := w.index.Noted(t.Context()); err != nil || len(noted) != 0 {
+	if noted, err := w.index.Noted(t.Context()); err != nil || len(noted) != 1 {
 		t.Errorf("noted %v (%v)", noted, err)
 	}
 }

@@ -38,6 +38,10 @@ const longestRun = 24 * time.Hour
 
 // NewReplay writes the marks that other replays have noted, and returns a replay.
 func NewReplay(ctx context.Context, conf ingestor.Config, marker Marker, notes Notes) (*Replay, error) {
+	marker.Fresh = true
+	conf.Marks = marker
+	acceptor := ingestor.NewAcceptor(conf)
+	now := acceptor.Now()
 	noted, err := notes.Noted(ctx)
 	if err != nil {
 		return nil, err
@@ -46,7 +50,7 @@ func NewReplay(ctx context.Context, conf ingestor.Config, marker Marker, notes N
 	var marks []Mark
 	for batch, keys := range noted {
 		start, _, _ := strings.Cut(batch, " ")
-		if began, err := time.Parse(time.RFC3339, start); err != nil || time.Since(began) > longestRun {
+		if began, err := time.Parse(time.RFC3339, start); err != nil || now.Sub(began) > longestRun {
 			batches = append(batches, batch)
 		}
 		for _, key := range keys {
@@ -63,10 +67,7 @@ func NewReplay(ctx context.Context, conf ingestor.Config, marker Marker, notes N
 	if err := notes.Forget(ctx, batches...); err != nil {
 		return nil, err
 	}
-	marker.Fresh = true
-	conf.Marks = marker
-	run := time.Now().UTC().Format(time.RFC3339) + " " + rand.Text()
-	return &Replay{ingestor.NewAcceptor(conf), notes, run}, nil
+	return &Replay{acceptor, notes, now.Format(time.RFC3339) + " " + rand.Text()}, nil
 }
 
 // Apply implements kafkadoor.Acceptor.

@@ -164,7 +164,7 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	case !begun:
 		return s.rebuilder(), nil
 	}
-	conf := ingestor.Config{Judge: s.judge, Index: s.store.RestoringWriter()}
+	conf := ingestor.Config{Judge: s.judge, Index: s.store.RestoringWriter(), Clock: s.received}
 	r, err := changes.NewReplay(ctx, conf, s.marker(), s.changeIndex())
 	if err != nil {
 		return nil, failed(err)
