@@ -86,9 +86,11 @@ func describe(status int, given []fault.Entry) string {
 		}
 	}
 	for _, e := range given {
-		if !strings.HasPrefix(e.When, "never") {
-			lines = append(lines, "- `"+e.Code+"` "+e.Text)
+		line := "- `" + e.Code + "` " + e.Text
+		if strings.HasPrefix(e.When, "never") {
+			line += " (" + e.When + ")"
 		}
+		lines = append(lines, line)
 	}
 	return strings.Join(lines, "\n")
 }
