@@ -90,10 +90,10 @@ func loggedChangeSite(index *changeIndex, log *zap.Logger) *web.Site {
 func tailedChangeSite(index *changeIndex, log *zap.Logger, keys web.Keys, tail *changes.Tail) *web.Site {
 	library := airport.New()
 	trails := trail.New(memory.New(), enricher.New(library), trail.Settings{Airports: library, Now: time.Now})
-	feed := &changefeed.Feed{
+	feed := changefeed.New(changefeed.Config{
 		Changes: &changes.Reader{Index: index}, Tail: tail,
 		Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
-	}
+	})
 	queries := queryapi.Queries{
 		Trails:   func(s bag.Sight) queryapi.Trails { return trails.For(s) },
 		Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour, Clock: time.Now,
@@ -174,9 +174,9 @@ func siteOfChanges(t *testing.T, bags *countedReads, answerBytes int64, plates i
 	filer := enricher.New(library)
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, filer), Index: bags})
 	trails := trail.New(bags, filer, trail.Settings{Airports: library, Now: time.Now})
-	feed := &changefeed.Feed{
+	feed := changefeed.New(changefeed.Config{
 		Changes: &changes.Reader{Index: index}, Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
-	}
+	})
 	queries := queryapi.Queries{Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour, Clock: time.Now}
 	s = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: answerBytes}, queries.Operations(), nil)
 	target = "/v1/changes?limit=1000&cursor=" + cursorOf(t, askV1(s, "lx", "/v1/changes", "").Body.String())

@@ -184,9 +184,9 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	client := wtr.NewClient(downstream.URL, 5*time.Second, time.Now)
 	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
 	s.told = &toldIndex{}
-	feed := &changefeed.Feed{
+	feed := changefeed.New(changefeed.Config{
 		Changes: &changes.Reader{Index: s.told}, Trails: s.trails, Patient: s.trails, Airports: library, References: timetable{}, Clock: clock,
-	}
+	})
 	queries := queryapi.Queries{
 		Trails: trails, Airports: library, Flights: timetable{}, Changes: feed, ChangesRetention: 72 * time.Hour, Feeds: oneFeed{}, Clock: clock,
 	}

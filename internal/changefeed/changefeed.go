@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"bagtrail/enricher/airport"
@@ -23,9 +22,8 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// Feed tells changes. It is safe for concurrent use. Errors are those of changes.Reader and
-// trail.Reader; a method says if it has others.
-type Feed struct {
+// Config is what a Feed needs.
+type Config struct {
 	Changes    *changes.Reader
 	Tail       *changes.Tail
 	Trails     *trail.Reader // unlimited
@@ -33,14 +31,21 @@ type Feed struct {
 	Airports   *airport.Library
 	References bagdoc.References
 	Clock      func() time.Time
+}
 
+// Feed tells changes. It is safe for concurrent use. Errors are those of changes.Reader and
+// trail.Reader; a method says if it has others.
+type Feed struct {
+	Config
 	shared shared
 
-	once   sync.Once
 	asking chan struct{}  // a lock for callers of Recent, of capacity 1
 	recent changes.Cursor // the last cursor of Recent
 	read   time.Time      // when it was read
 }
+
+// New returns a Feed.
+func New(conf Config) *Feed { return &Feed{Config: conf, asking: make(chan struct{}, 1)} }
 
 // Asker is who asks, and for what.
 type Asker struct {
@@ -89,7 +94,6 @@ const recentFor = time.Second
 // Recent returns a cursor after everything that was told at a moment of the last second. It reads
 // Redis at most once a second.
 func (f *Feed) Recent(ctx context.Context, a Asker) (changes.Cursor, error) {
-	f.once.Do(func() { f.asking = make(chan struct{}, 1) })
 	select {
 	case f.asking <- struct{}{}:
 		defer func() { <-f.asking }()

@@ -337,7 +337,7 @@ func (s stuck) State(ctx context.Context) (changes.Epoch, []changes.Progress, er
 
 func TestARecentCursorIsWaitedForNoLongerThanTheCallerWaits(t *testing.T) {
 	index := stuck{asked: make(chan struct{}, 2)}
-	feed := &changefeed.Feed{Changes: &changes.Reader{Index: index}}
+	feed := changefeed.New(changefeed.Config{Changes: &changes.Reader{Index: index}})
 	asker := changefeed.Asker{Key: key("*", "*")}
 	patient, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	first := make(chan error, 1)

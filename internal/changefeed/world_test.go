@@ -93,10 +93,10 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 	tail := changes.NewTail(w.kafka, "bag.changes", log)
 	w.run(stage.Run)
 	w.run(tail.Run)
-	w.feed = &changefeed.Feed{
+	w.feed = changefeed.New(changefeed.Config{
 		Changes: &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: "bag.dirty"}, Tail: tail,
 		Trails: trails, Patient: trails, Airports: library, References: flights, Clock: clock,
-	}
+	})
 	w.settle()
 	return w
 }

@@ -102,11 +102,11 @@ func (s *service) openFeed() *changefeed.Feed {
 	c := s.conf.Kafka
 	tail := changes.NewTail(s.client, c.ChangesTopic, s.log)
 	s.readers.start("tail of changes", tail.Run)
-	return &changefeed.Feed{
+	return changefeed.New(changefeed.Config{
 		Changes: s.changeReader(),
 		Tail:    tail, Trails: s.trails, Patient: s.trails.Over(s.store.PatientReader()),
 		Airports: s.library, References: s.flights, Clock: s.clock,
-	}
+	})
 }
 
 // noChanges says why there are no changes.
