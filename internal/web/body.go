@@ -16,7 +16,8 @@ const (
 
 // readBody reads the body of the request. The buffer grows as bytes arrive, so that a large
 // Content-Length alone allocates nothing. Body stays nil if the body is cut off, or longer than the
-// limit of the operation, or if crowded is set: then there is no memory left for it.
+// limit of the operation, or if crowded is set: then there is no memory left for it, or the key lacks
+// the right to the operation, and so to the memory.
 func (c *Call) readBody() {
 	r, buf, most := c.Request, c.body[:0], c.operation.bodyLimit()
 	if c.TooLarge = r.ContentLength > int64(most); c.TooLarge {
@@ -49,9 +50,11 @@ func (c *Call) readBody() {
 		}
 		if len(buf) == cap(buf) {
 			size := min(2*cap(buf), largest)
+			if cap(buf) < smallAnswer {
+				size = min(size, smallAnswer)
+			}
 			if c.crowded = !c.reserve(size); c.crowded {
-				c.site.answers.Return(c.counted) // now, since the rest may come slowly
-				c.counted = 0
+				c.giveBack() // now, since the rest may come slowly
 				c.discard()
 				return
 			}

@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"go.uber.org/zap"
 
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/budget"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
@@ -45,7 +45,7 @@ func listPath(n int, query string) string {
 }
 
 func TestAnswerInPartsIsWhole(t *testing.T) {
-	s := largeSite(list(), 8<<20)
+	s := largeSite(list(), 16<<20)
 	for _, n := range []int{0, 1, 64, 65, 66, 67, 131, 200, 5000} {
 		want := `{"bags":"` + strings.Repeat(element, n) + `"}`
 		for query, want := range map[string]string{"": want, "?callback=cb": "/**/cb(" + want + ");"} {
@@ -70,7 +70,7 @@ func (w stuckCaller) Write(p []byte) (int, error) {
 }
 
 func TestLargeAnswersUnderWayAreBoundedAndSmallOnesAlwaysPass(t *testing.T) {
-	s := largeSite(list(), 1<<20)
+	s := largeSite(list(), 2<<20)
 	caller := stuckCaller{reached: make(chan struct{}), leave: make(chan struct{})}
 	over := make(chan struct{})
 	go func() {
@@ -103,7 +103,7 @@ func TestAnswerThatWasLargeIsRefusedBeforeItIsMade(t *testing.T) {
 		made++
 		return serveIt(ctx, c)
 	}
-	s := largeSite(operation, 1<<20)
+	s := largeSite(operation, 2<<20)
 	caller := stuckCaller{ResponseWriter: httptest.NewRecorder(), reached: make(chan struct{}), leave: make(chan struct{})}
 	over := make(chan struct{})
 	go func() {
@@ -183,7 +183,7 @@ func TestCallerWhoDoesNotReadIsCutOff(t *testing.T) {
 	}
 	t.Parallel()
 	const n = 40_000
-	address, _ := serve(t, largeSite(list(), 64<<20))
+	address, _ := serve(t, largeSite(list(), 128<<20))
 	conn := dial(t, address)
 	began := time.Now()
 	fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\napi_key: %s\r\n\r\n", listPath(n, ""), demo)
@@ -237,8 +237,16 @@ func (b *heldBody) Read(dst []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// A body takes memory from large answers as its bytes arrive, not as they are announced.
-func TestABodyThatIsOnlyAnnouncedKeepsNobodyFromALargeAnswer(t *testing.T) {
+// mayPost are keys of which two have all rights, and one has none.
+var mayPost = keys{
+	demo:              {Name: "demo", Operations: apikey.Scope{All: true}},
+	"secret-of-other": {Name: "other", Operations: apikey.Scope{All: true}},
+	"secret-of-none":  {Name: "none"},
+}
+
+// uploadSite has an operation with large bodies and one with a large answer. A key has memory for one
+// body.
+func uploadSite() *web.Site {
 	upload := web.Operation{
 		Operation: operation.ByID("postMessages"), MaxBody: 4 << 20,
 		Serve: func(_ context.Context, c *web.Call) web.Answer { return c.OK([]byte("{}")) },
@@ -246,23 +254,81 @@ func TestABodyThatIsOnlyAnnouncedKeepsNobodyFromALargeAnswer(t *testing.T) {
 	download := bagsV1(func(_ context.Context, c *web.Call) web.Answer {
 		return c.OK(append(append([]byte(`{"x":"`), bytes.Repeat([]byte("x"), 100<<10)...), `"}`...))
 	})
-	for arrived, want := range map[int]int{1000: http.StatusOK, 3 << 20: http.StatusServiceUnavailable} {
-		s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 4<<20 + 1000}, []web.Operation{upload, download}, nil)
-		body := &heldBody{first: strings.NewReader(strings.Repeat(" ", arrived)), reached: make(chan struct{}), released: make(chan struct{})}
-		r := httptest.NewRequest("POST", "/v1/messages", body)
-		r.ContentLength = 4 << 20
-		r.Header.Set("api_key", demo)
-		r.Header.Set("Content-Type", "application/json")
-		var posting sync.WaitGroup
-		posting.Go(func() { answer(s, r) })
-		<-body.reached
-		if w := answer(s, request("GET", "/v1/bags/0724100001", "", "api_key", demo)); w.Code != want {
-			t.Errorf("beside a body of which %d bytes have arrived: %d %s", arrived, w.Code, w.Body)
-		}
+	settings := web.Settings{Keys: mayPost, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 2 * (4<<20 + 2000)}
+	return web.New(settings, []web.Operation{upload, download}, nil)
+}
+
+// upload begins to post 4 MiB, of which some bytes arrive. finish lets the body end, and returns the
+// answer.
+func upload(s *web.Site, key string, arrived int) (finish func() *httptest.ResponseRecorder) {
+	body := &heldBody{first: strings.NewReader(strings.Repeat(" ", arrived)), reached: make(chan struct{}), released: make(chan struct{})}
+	r := httptest.NewRequest("POST", "/v1/messages", body)
+	r.ContentLength = 4 << 20
+	r.Header.Set("api_key", key)
+	r.Header.Set("Content-Type", "application/json")
+	answered := make(chan *httptest.ResponseRecorder, 1)
+	go func() { answered <- answer(s, r) }()
+	<-body.reached
+	return func() *httptest.ResponseRecorder {
 		close(body.released)
-		posting.Wait()
-		if w := answer(s, request("GET", "/v1/bags/0724100001", "", "api_key", demo)); w.Code != http.StatusOK {
-			t.Errorf("after it: %d", w.Code)
+		return <-answered
+	}
+}
+
+// download asks for a large answer, and returns its status.
+func download(s *web.Site, key string) int {
+	return answer(s, request("GET", "/v1/bags/0724100001", "", "api_key", key)).Code
+}
+
+// A body takes memory from large answers as its bytes arrive, not as they are announced.
+func TestABodyThatIsOnlyAnnouncedKeepsNobodyFromALargeAnswer(t *testing.T) {
+	for arrived, want := range map[int]int{1000: http.StatusOK, 3 << 20: http.StatusServiceUnavailable} {
+		s := uploadSite()
+		finish := upload(s, demo, arrived)
+		if got := download(s, demo); got != want {
+			t.Errorf("beside a body of which %d bytes have arrived: %d", arrived, got)
 		}
+		finish()
+		if got := download(s, demo); got != http.StatusOK {
+			t.Errorf("after it: %d", got)
+		}
+	}
+}
+
+func TestABodyOfAKeyWithoutTheRightTakesNoMemory(t *testing.T) {
+	s := uploadSite()
+	finish := upload(s, "secret-of-none", 4<<20-1)
+	if got := download(s, "secret-of-none"); got != http.StatusOK {
+		t.Errorf("beside the body: %d", got)
+	}
+	if got := problem(t, finish()); got != "403 not-authorised " {
+		t.Errorf("the body: %s", got)
+	}
+	if got := problem(t, answer(s, request("POST", "/v1/messages", "", "api_key", "secret-of-none"))); got != "415 unsupported-media-type " {
+		t.Errorf("a small body: %s", got)
+	}
+}
+
+func TestAKeyThatHoldsItsShareOfTheMemoryKeepsNoOtherFromIt(t *testing.T) {
+	s := uploadSite()
+	finish := upload(s, demo, 4<<20-1)
+	if got := upload(s, demo, 4<<20-1)().Code; got != http.StatusServiceUnavailable {
+		t.Errorf("another body of the key: %d", got)
+	}
+	finishOther := upload(s, "secret-of-other", 4<<20-1)
+	for key, want := range map[string]int{demo: http.StatusServiceUnavailable, "secret-of-other": http.StatusServiceUnavailable} {
+		if got := download(s, key); got != want {
+			t.Errorf("%s beside both bodies: %d", key, got)
+		}
+	}
+	if got := finishOther().Code; got != http.StatusOK {
+		t.Errorf("the body of the other key: %d", got)
+	}
+	if got := download(s, "secret-of-other"); got != http.StatusOK {
+		t.Errorf("an answer to the other key: %d", got)
+	}
+	finish()
+	if got := download(s, demo); got != http.StatusOK {
+		t.Errorf("after the body: %d", got)
 	}
 }

@@ -62,7 +62,7 @@ type Call struct {
 	badCallback bool
 	body        []byte // a buffer for Body
 	received    int    // how many bytes of the body have been received
-	crowded     bool   // no memory was left for the body
+	crowded     bool   // there was no memory for the body
 
 	needed  int64    // bytes of a large answer that are in memory so far
 	counted int64    // bytes that were taken from Site.answers, and must be returned to it
@@ -83,7 +83,7 @@ func (c *Call) reuse(answer []byte) {
 	if cap(answer) > cap(kept.Buffer) && cap(answer) <= maxKept {
 		kept.Buffer = answer[:0]
 	}
-	if cap(c.Body) > cap(kept.body) && cap(c.Body) <= maxKept {
+	if cap(c.Body) > cap(kept.body) && cap(c.Body) <= smallAnswer {
 		kept.body = c.Body[:0]
 	}
 	clear(kept.Query[:cap(kept.Query)])

@@ -60,7 +60,7 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 // that does not read them keeps their memory in use.
 type countedPage struct {
 	gin.ResponseWriter
-	answers *budget.Bytes
+	answers *budget.Shares // the pages have a share together, under no name
 }
 
 // Write implements http.ResponseWriter. If there is no room for the page, and this is its first
@@ -70,7 +70,7 @@ func (c countedPage) Write(body []byte) (int, error) {
 	if size <= smallAnswer {
 		return c.ResponseWriter.Write(body)
 	}
-	if !c.answers.Try(size) {
+	if !c.answers.Try("", size) {
 		if c.Written() {
 			return 0, errCrowded
 		}
@@ -82,6 +82,6 @@ func (c countedPage) Write(body []byte) (int, error) {
 		_, _ = c.ResponseWriter.WriteString("The service is busy. Load the page again.\n")
 		return 0, errCrowded
 	}
-	defer c.answers.Return(size)
+	defer c.answers.Return("", size)
 	return c.ResponseWriter.Write(body)
 }

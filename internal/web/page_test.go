@@ -98,7 +98,7 @@ func TestLargePagesThatNobodyReadsTakeBoundedMemory(t *testing.T) {
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(make([]byte, 1<<20))
 	})
-	settings := web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 3 << 19}
+	settings := web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 3 << 20}
 	s := web.New(settings, nil, []web.Page{{Path: "/console/", Handler: large, Forms: true}})
 	held := stuckCaller{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
 	done := make(chan struct{})

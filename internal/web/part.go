@@ -10,7 +10,7 @@ const (
 	partRoom = smallAnswer + 4<<10
 )
 
-// errCrowded means that large answers use all the memory of AnswerBytes.
+// errCrowded means that large answers use all the memory of AnswerBytes, or those of the key its share.
 var errCrowded = errors.New("the memory for large answers is used up")
 
 // Part is called after each element that an operation appends to its answer. If dst has at least 64
@@ -41,11 +41,25 @@ func (c *Call) PartErr() error { return c.partErr }
 func (c *Call) count(dst []byte) bool {
 	n := int64(cap(dst))
 	c.needed += n
-	if !c.site.answers.Try(n) {
+	return c.take(n)
+}
+
+// take takes n bytes for the call from the share of its key in the memory for large answers. It returns
+// false if too little is left.
+func (c *Call) take(n int64) bool {
+	if !c.site.answers.Try(c.Key.Name, n) {
 		return false
 	}
 	c.counted += n
 	return true
+}
+
+// giveBack returns all that the call has taken.
+func (c *Call) giveBack() {
+	if c.counted > 0 {
+		c.site.answers.Return(c.Key.Name, c.counted)
+		c.counted = 0
+	}
 }
 
 // crowded reports whether the free memory is too small for the answer to a request, if the answer
@@ -55,7 +69,7 @@ func (s *Site) crowded(c *Call) bool {
 		return false // the answer also depends on the body
 	}
 	needed := s.lengths.Get(c.Key.Name, c.Request.RequestURI)
-	return needed > 0 && !s.answers.Has(needed)
+	return needed > 0 && !s.answers.Has(c.Key.Name, needed)
 }
 
 // noteLength stores how much memory the answer to a request takes. Of an answer that was refused

@@ -97,17 +97,13 @@ func (c *Call) MediaType() string {
 // reserve takes the memory of a body of /v1 from the memory for large answers once the body has
 // size bytes of memory. It takes nothing for bytes that were only announced: otherwise a caller
 // that sends them slowly, or never, would keep others from their answers. It returns false if too
-// little is free.
+// little is free, or if the key lacks the right to the operation.
 func (c *Call) reserve(size int) bool {
 	n := int64(size) - c.counted
 	if !c.v1() || size <= smallAnswer || n <= 0 {
 		return true
 	}
-	if !c.site.answers.Try(n) {
-		return false
-	}
-	c.counted += n
-	return true
+	return c.MayUse() && c.take(n)
 }
 
 // unreadable refuses a request to /v1 if its body is too large, was cut off, or has the wrong media

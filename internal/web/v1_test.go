@@ -343,7 +343,7 @@ func TestEveryFaultOfARequestIsToldWithWhatWasSent(t *testing.T) {
 func TestALargeBodyIsCountedAsItArrives(t *testing.T) {
 	op := searchV1()
 	op.MaxBody = 1 << 20
-	settings := web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 100 << 10}
+	settings := web.Settings{Keys: mayPost, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 200 << 10}
 	s := web.New(settings, []web.Operation{op}, nil)
 	post := func(size int, length int64) string {
 		r := request("POST", "/v1/bags/search", strings.Repeat(" ", size), "api_key", demo, "Content-Type", "application/json")

@@ -41,8 +41,8 @@ type Settings struct {
 	Origins []string
 
 	// AnswerBytes bounds the memory, in bytes, of all answers over 64 KiB that are being written and of
-	// all bodies over 64 KiB of requests to /v1, and separately the memory of the data from which
-	// answers are made. 0: not bounded.
+	// all bodies over 64 KiB of requests to /v1, of which a key has at most half. Separately it bounds
+	// the memory of the data from which answers are made. 0: not bounded.
 	AnswerBytes int64
 
 	// LocalNamesOnly refuses requests for a public name. It is for a key that everybody knows: otherwise
@@ -62,9 +62,9 @@ type Site struct {
 	pages      []Page
 	calls      sync.Pool // of *Call
 	guesses    *apikey.Guesses
-	made       *budget.Bytes // memory for the data that operations read to make answers
-	answers    *budget.Bytes // memory for large answers, until they are written, and for large bodies of /v1
-	lengths    *budget.Sizes // of large answers, by key and request target
+	made       *budget.Bytes  // memory for the data that operations read to make answers
+	answers    *budget.Shares // memory for large answers, until they are written, and for large bodies of /v1, by key
+	lengths    *budget.Sizes  // of large answers, by key and request target
 	streams    streams
 	stopping   context.Context // ends with Stop
 	stop       context.CancelFunc
@@ -95,7 +95,7 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
 	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses(), streams: streams{byKey: make(map[string]int)}}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.made, s.answers, s.lengths = budget.New(settings.AnswerBytes, collector.Thrift), budget.New(settings.AnswerBytes, collector.Thrift), budget.NewSizes()
+	s.made, s.answers, s.lengths = budget.New(settings.AnswerBytes, collector.Thrift), budget.NewShares(settings.AnswerBytes, collector.Thrift), budget.NewSizes()
 	s.calls.New = func() any { return new(Call) }
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
@@ -159,7 +159,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 // reply determines the answer and writes it. The memory of a large answer is counted until it is
 // written.
 func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
-	defer func() { s.answers.Return(c.counted) }()
+	defer c.giveBack()
 	answer := s.answer(w, c, here)
 	if len(answer.Body) > smallAnswer && !c.count(answer.Body) {
 		answer = c.Unavailable(errCrowded)
@@ -227,7 +227,10 @@ func (s *Site) determine(w http.ResponseWriter, c *Call, here *route) Answer {
 	if here.HasBody() || here.V1() && here.Method == http.MethodPost {
 		c.readBody()
 		_ = c.controller.SetWriteDeadline(time.Now().Add(writeLimit)) // in a test there is no connection
-		if c.crowded {
+		switch {
+		case c.crowded && !c.MayUse():
+			return c.NotAuthorised()
+		case c.crowded:
 			return c.Unavailable(errCrowded)
 		}
 		if here.V1() {
