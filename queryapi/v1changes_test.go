@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -175,7 +176,8 @@ func siteOfChanges(t *testing.T, bags *countedReads, answerBytes int64, plates i
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, filer), Index: bags})
 	trails := trail.New(bags, filer, trail.Settings{Airports: library, Now: time.Now})
 	feed := changefeed.New(changefeed.Config{
-		Changes: &changes.Reader{Index: index}, Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
+		Changes: &changes.Reader{Index: index}, Tail: changes.NewTail(nil, "", zap.NewNop()),
+		Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
 	})
 	queries := queryapi.Queries{Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour, Clock: time.Now}
 	s = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: answerBytes}, queries.Operations(), nil)
@@ -203,6 +205,58 @@ func TestNoMoreBagsAreReadForAnAnswerThatFindsNoMemory(t *testing.T) {
 	}
 	if bags.plates == 0 || bags.plates > plates/2 {
 		t.Errorf("%d of %d plates were read", bags.plates, plates)
+	}
+}
+
+// stalledReader reads a stream up to its first change.
+type stalledReader struct {
+	*httptest.ResponseRecorder
+	stalled, leave chan struct{}
+}
+
+func (w stalledReader) Write(p []byte) (int, error) {
+	if strings.HasPrefix(string(p), "event: change") {
+		close(w.stalled)
+		<-w.leave
+		return 0, io.ErrClosedPipe
+	}
+	return w.ResponseRecorder.Write(p)
+}
+
+func TestAStreamThatStallsTakesMemoryFromTheLargeAnswersOfItsKey(t *testing.T) {
+	location := strings.Repeat("A", 50<<10)
+	s, target := siteOfChanges(t, &countedReads{Index: memory.New()}, 700<<10, 4, func(plate string) string {
+		return "BPM\r\n.V/1LZRH\r\n.J/S///14MAR/120000Z/" + location + "\r\n.F/LX100/14MAR/JFK\r\n.N/" + plate + "001\r\nENDBPM\r\n"
+	})
+	stream := func(ctx context.Context, key, target string) *http.Request {
+		r := httptest.NewRequestWithContext(ctx, "GET", target, http.NoBody)
+		r.Header.Set("api_key", key)
+		r.Header.Set("Accept", "text/event-stream")
+		return r
+	}
+	reader := stalledReader{httptest.NewRecorder(), make(chan struct{}), make(chan struct{})}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		s.ServeHTTP(reader, stream(t.Context(), "lx", strings.Replace(target, "limit=1000&", "", 1)))
+	}()
+	<-reader.stalled
+	for key, want := range map[string]int{"lx": http.StatusServiceUnavailable, "concealing": http.StatusOK} { // both see the same
+		if w := askV1(s, key, target, ""); w.Code != want {
+			t.Errorf("a large answer to %s: %d %.200s", key, w.Code, w.Body)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, stream(ctx, "ba", "/v1/changes"))
+	if !strings.HasPrefix(w.Body.String(), "event: heartbeat\n") {
+		t.Errorf("a small stream: %d %.200s", w.Code, w.Body)
+	}
+	close(reader.leave)
+	<-over
+	if w := askV1(s, "lx", target, ""); w.Code != http.StatusOK {
+		t.Errorf("a large answer after the stream: %d %.200s", w.Code, w.Body)
 	}
 }
 

@@ -47,6 +47,7 @@ func (h *holding) Flush() {
 
 func (h *holding) Renew(context.Context) (*apikey.Key, bool)       { return nil, false } // it is asked after the revocation only
 func (*holding) Ask(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
+func (*holding) Hold(int) bool                                     { return true }
 
 // The beat that finds the revocation is due. Nothing more may be told before it.
 func TestAStreamTellsNothingOnceTheBeatThatEndsItIsDue(t *testing.T) {

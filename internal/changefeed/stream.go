@@ -9,6 +9,7 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/pause"
 	"bagtrail/internal/strictjson"
 )
 
@@ -31,6 +32,9 @@ type Listener interface {
 	Renew(ctx context.Context) (*apikey.Key, bool)
 	// Ask returns a context for one read. The caller calls end after the read.
 	Ask(ctx context.Context) (_ context.Context, end func())
+	// Hold counts the bytes that are held for the listener from now on. If there is no memory for
+	// them, it counts none and returns false.
+	Hold(bytes int) bool
 }
 
 const (
@@ -135,13 +139,15 @@ func (s *stream) renew(ctx context.Context) error {
 }
 
 // catchUp sends the changes that the index has after the cursor. That may take long, so it also
-// checks the key and sends heartbeats. Its error is errEnded, or that of the listener. If the index
-// cannot be read, it sets behind and returns nil, so that the stream tries again later.
+// checks the key and sends heartbeats. Its error is errEnded, errNoMemory, or that of the listener. If
+// the index cannot be read, it sets behind and returns nil, so that the stream tries again later.
 func (s *stream) catchUp(ctx context.Context) error {
 	s.follower.Take()
 	for ctx.Err() == nil {
 		asked, end := s.to.Ask(ctx)
 		b, err := s.Next(asked, s.asker, s.cursor, batchOfStream)
+		size := sizeOf(b.Changes)
+		held := s.to.Hold(size)
 		end()
 		if reset, ok := errors.AsType[*changes.ResetError](err); ok {
 			return s.reset(ctx, reset.Reason)
@@ -149,34 +155,77 @@ func (s *stream) catchUp(ctx context.Context) error {
 		if s.behind = err != nil; s.behind {
 			return nil
 		}
+		if !held {
+			if err := s.waitForMemory(ctx, size); err != nil {
+				return err
+			}
+			continue // b is dropped, and folded again
+		}
 		if err := s.check(ctx); err != nil {
 			return err
 		}
 		if s.behind { // b is for the old key
 			continue
 		}
-		for i := range b.Changes {
-			if err := s.send(&b.Changes[i]); err != nil {
-				return err
-			}
+		if err := s.send(b.Changes); err != nil {
+			return err
 		}
-		s.cursor = b.Cursor
-		s.to.Flush()
-		if !b.More {
+		if s.cursor = b.Cursor; !b.More {
 			return nil
 		}
-		select {
-		case <-s.beats:
-			if err := s.renew(ctx); err != nil {
-				return err
-			}
-			if err := s.heartbeat(); err != nil {
-				return err
-			}
-		default:
+		if err := s.pulse(ctx); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// A stream looks memoryLooks times whether there is memory for a batch, memoryWait after each other.
+const (
+	memoryLooks = 50
+	memoryWait  = 100 * time.Millisecond
+)
+
+// errNoMemory says that other answers and streams take the memory for a batch. The stream ends, and its
+// listener comes back with its cursor.
+var errNoMemory = errors.New("there is no memory for the changes")
+
+// waitForMemory waits until there is memory for a batch that was dropped, and holds it. The stream holds
+// no other memory meanwhile.
+func (s *stream) waitForMemory(ctx context.Context, bytes int) error {
+	for range memoryLooks {
+		if err := pause.For(ctx, memoryWait); err != nil {
+			return err
+		}
+		if err := s.pulse(ctx); err != nil {
+			return err
+		}
+		if s.to.Hold(bytes) {
+			return nil
+		}
+	}
+	return errNoMemory
+}
+
+// pulse checks the key and sends a heartbeat if they are due, while the stream catches up.
+func (s *stream) pulse(ctx context.Context) error {
+	select {
+	case <-s.beats:
+		if err := s.renew(ctx); err != nil {
+			return err
+		}
+		return s.heartbeat()
+	default:
+		return s.check(ctx)
+	}
+}
+
+// sizeOf returns the bytes of the documents of changes.
+func sizeOf(list []Change) (bytes int) {
+	for i := range list {
+		bytes += len(list[i].Document)
+	}
+	return bytes
 }
 
 // check checks the key if that is due. The stream calls it after a read, which may take long, and
@@ -200,6 +249,7 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 	}
 	asked, end := s.to.Ask(ctx)
 	told, err := s.OfPublished(asked, s.asker, fresh)
+	held := s.to.Hold(sizeOf(told))
 	end()
 	if s.behind = err != nil; s.behind {
 		return nil
@@ -207,26 +257,31 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 	if err := s.check(ctx); err != nil {
 		return err
 	}
-	if s.behind { // told is for the old key
+	if s.behind || !held { // told is for the old key, or is dropped
 		return s.catchUp(ctx)
 	}
-	for i := range told {
-		if err := s.send(&told[i]); err != nil {
-			return err
-		}
+	if err := s.send(told); err != nil {
+		return err
 	}
 	for _, p := range fresh {
 		s.cursor.Pass(p.Candidate)
 	}
-	s.to.Flush()
 	return nil
 }
 
-// send sends a change, and moves the cursor past it.
-func (s *stream) send(c *Change) error {
-	partition := kafka.PartitionOf([]byte(c.Plate), len(s.cursor.Sequences))
-	s.cursor.Pass(changes.Candidate{Plate: c.Plate, Partition: partition, Sequence: c.Position.Sequence})
-	return s.to.Send(EventChange, s.cursor.String(), c.Document)
+// send sends changes that are held, and moves the cursor past each.
+func (s *stream) send(list []Change) error {
+	for i := range list {
+		c := &list[i]
+		partition := kafka.PartitionOf([]byte(c.Plate), len(s.cursor.Sequences))
+		s.cursor.Pass(changes.Candidate{Plate: c.Plate, Partition: partition, Sequence: c.Position.Sequence})
+		if err := s.to.Send(EventChange, s.cursor.String(), c.Document); err != nil {
+			return err
+		}
+	}
+	s.to.Flush()
+	s.to.Hold(0)
+	return nil
 }
 
 // reset sends the reason for a reset, and continues with the cursor of now.

@@ -368,6 +368,7 @@ func (l *lagging) Send(event, _ string, _ []byte) error {
 func (*lagging) Flush()                                            {}
 func (l *lagging) Renew(context.Context) (*apikey.Key, bool)       { return nil, false }
 func (*lagging) Ask(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
+func (*lagging) Hold(int) bool                                     { return true }
 
 func TestAStreamThatCatchesUpEndsWithItsKey(t *testing.T) {
 	w := newWorld(t)
@@ -418,4 +419,55 @@ func TestAPositioningAloneSelectsNoFlightAndNoPNR(t *testing.T) {
 			t.Errorf("the stream of filter %d is told %d changes", i, len(told))
 		}
 	}
+}
+
+func TestAStreamHoldsWhatItsListenerDoesNotTake(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	l := r.listen(0)
+	l.next() // the heartbeat
+	for i, source := range []string{"the index", "the topic"} {
+		w.eventually("a change is sent", func() bool { return l.sends.Load() == int64(i+2) })
+		if held := l.held.Load(); held < 100 {
+			t.Errorf("%d bytes are held for a change from %s", held, source)
+		}
+		l.next()
+		w.eventually("nothing is held after it", func() bool { return l.held.Load() == 0 })
+		if i == 0 {
+			w.send(bsm("0724100002", "LX100", "MEIER", "GHI789"))
+		}
+	}
+}
+
+func TestAStreamWithoutMemoryWaitsAndMissesNothing(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	l := r.stream()
+	l.full.Store(true)
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"), bsm("0724100002", "LX100", "MEIER", "GHI789"))
+	if early := l.beat(); len(early) > 0 {
+		t.Errorf("told without memory: %s", early[0].data)
+	}
+	l.full.Store(false)
+	var got []string
+	for range 2 {
+		got = append(got, l.change(l.next()).summary())
+	}
+	if told, want := sorted(got), "0724100001 ABC123:1, 0724100002 GHI789:1"; told != want {
+		t.Errorf("told %s, want %s", told, want)
+	}
+	if more := l.beat(); len(more) > 0 {
+		t.Errorf("told again: %s", more[0].data)
+	}
+}
+
+func TestAStreamThatFindsNoMemoryEnds(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{})
+	l := r.stream()
+	l.full.Store(true)
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	ends(t, l.ended)
+	r.want("after the cursor with which the reader comes back", "0724100001 ABC123:1")
 }

@@ -298,6 +298,9 @@ type listener struct {
 	sends  atomic.Int64    // how many events it was given, with the one that it has not taken yet
 	ended  chan struct{}   // closed when the stream has ended
 	over   <-chan struct{} // closed when the test ends
+
+	full atomic.Bool  // there is no memory
+	held atomic.Int64 // bytes of the last Hold
 }
 
 // event is an event of a stream.
@@ -326,6 +329,15 @@ func (l *listener) Renew(context.Context) (*apikey.Key, bool) {
 }
 
 func (*listener) Ask(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
+
+func (l *listener) Hold(bytes int) bool {
+	l.held.Store(0)
+	if l.full.Load() && bytes > 0 {
+		return false
+	}
+	l.held.Store(int64(bytes))
+	return true
+}
 
 // ends waits until a stream has ended.
 func ends(t *testing.T, ended <-chan struct{}) {

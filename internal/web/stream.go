@@ -74,6 +74,14 @@ func (s *Stream) Send(event, id string, data []byte) error {
 	return err
 }
 
+// Hold counts bytes that the call holds for its caller with large answers, instead of those of the last
+// Hold. If there is no memory for them, it counts none and returns false. Up to 64 KiB are not counted,
+// and at most all that the key may take, so that it never waits for more.
+func (s *Stream) Hold(bytes int) bool {
+	s.call.giveBack()
+	return bytes <= smallAnswer || s.call.take(min(int64(bytes), s.call.site.answers.Most()))
+}
+
 // Flush sends the events. If that fails, the context of the stream ends.
 func (s *Stream) Flush() {
 	if s.sent {

@@ -40,9 +40,9 @@ type Settings struct {
 	// browser.
 	Origins []string
 
-	// AnswerBytes bounds the memory, in bytes, of all answers over 64 KiB that are being written and of
-	// all bodies over 64 KiB of requests to /v1, of which a key has at most half. Separately it bounds
-	// the memory of the data from which answers are made. 0: not bounded.
+	// AnswerBytes bounds the memory, in bytes, of all answers over 64 KiB that are being written, of all
+	// bodies over 64 KiB of requests to /v1, and of what streams hold. A key has at most half of it.
+	// Separately it bounds the memory of the data from which answers are made. 0: not bounded.
 	AnswerBytes int64
 
 	// LocalNamesOnly refuses requests for a public name. It is for a key that everybody knows: otherwise
