@@ -84,7 +84,10 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	if err != nil && ctx.Err() == nil && !errors.Is(err, changes.ErrBeingBuilt) {
 		s.conf.Logger.Warn("the changes of a webhook cannot be read, and are retried", zap.String("webhook", s.id), zap.Error(err))
 	}
-	if err != nil || !more {
+	switch {
+	case errors.Is(err, errCrowded):
+		wait(lookAgain, nil) // news does not help
+	case err != nil || !more:
 		wait(lookAgain, news)
 	}
 }
@@ -226,10 +229,18 @@ func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor)
 
 // attempt posts a message. If the receiver accepts it, the position moves to the cursor after it.
 // Otherwise attempt notes the failure. If the definition or the key has changed since the message was
-// made, attempt does nothing: the caller looks at the webhook again.
+// made, attempt does nothing: the caller looks at the webhook again. If the large messages of the
+// customer take all memory that it may have for them, the error is errCrowded.
 func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker, m message, after changes.Cursor) error {
 	if !s.isCurrent(d, a) {
 		return nil
+	}
+	if len(m.data) > maxBytes {
+		n := min(2*int64(len(m.data)), s.posting.Most()) // data and body; a larger one takes all
+		if !s.posting.Try(d.Customer, n) {
+			return errCrowded
+		}
+		defer s.posting.Return(d.Customer, n)
 	}
 	result := s.post(ctx, d, m)
 	if ctx.Err() != nil {
@@ -258,6 +269,9 @@ func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker,
 	}
 	return s.save(ctx)
 }
+
+// errCrowded says that receivers have not taken other large messages of the customer yet.
+var errCrowded = errors.New("the memory for large changes is used up")
 
 // isCurrent reports whether the definition and its key are still those of a message that was made.
 func (s *sender) isCurrent(d *Definition, a changefeed.Asker) bool {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"bagtrail/internal/budget"
 	"bagtrail/internal/changefeed"
@@ -55,6 +57,57 @@ func TestTheBatchesOfAllWebhooksTakeBoundedMemory(t *testing.T) {
 		t.Errorf("%d batches were folded at once", most)
 	}
 }
+
+// Receivers of one customer hang while large changes are posted. The others of that customer wait, those
+// of another do not.
+func TestLargeChangesForReceiversThatHangTakeBoundedMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hanging, most, taken atomic.Int64
+		w := newWorld(t, nil, func(_ *world, conf *webhooks.Config) {
+			conf.FoldBytes = 1 << 20 // each customer may take half
+			conf.Client = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Path != "/hanging" {
+					taken.Add(1)
+					return answer(200), nil
+				}
+				most.Store(max(most.Load(), hanging.Add(1)))
+				defer hanging.Add(-1)
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			})}
+		})
+		w.feed.size = 200 << 10
+		w.feed.tell(1)
+		begin := func(customer, key, path string) {
+			store := &webhooks.MapStore{Changed: make(chan struct{}), Definition: w.store.Definition}
+			store.Definition.Customer, store.Definition.Key, store.Definition.URL = customer, key, "https://receiver.example"+path
+			w.sendFor(t, store)
+		}
+		for range 5 {
+			begin("DEMO", "demo", "/hanging")
+		}
+		sleep(time.Second)
+		begin("OTHER", "other", "/works")
+		sleep(time.Second)
+		if taken.Load() != 1 {
+			t.Error("the other customer waits")
+		}
+		sleep(time.Hour)
+		if n := most.Load(); n != 1 {
+			t.Errorf("%d large changes were posted for one customer at once", n)
+		}
+		begin("DEMO", "demo", "/works")
+		sleep(time.Hour)
+		if taken.Load() != 2 {
+			t.Error("the receiver that works has not got the change")
+		}
+	})
+}
+
+// roundTrip is a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // Several webhooks lead to one host that speaks HTTP/2. Some of its receivers hang and do not read what
 // is posted. The one that works must get its changes.

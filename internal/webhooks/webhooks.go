@@ -122,7 +122,7 @@ type Config struct {
 	Guard      Guard
 	Client     *http.Client // nil: Guard.Client
 	Deliveries Deliveries
-	FoldBytes  int64               // memory of the data from which all batches together are made; 0: not bounded
+	FoldBytes  int64               // memory of the data from which all batches are made, and as much of large changes that are posted; 0: not bounded
 	Count      func(result string) // counts attempts by their result, see Results
 	Metrics    kafka.Metrics       // of the consumer of owners; nil: none
 	Logger     *zap.Logger
@@ -149,7 +149,8 @@ type Service struct {
 	writing *semaphore.Weighted
 	// folding is held by each sender that is folding a batch, catchingUp by each of these that is late.
 	folding, catchingUp *semaphore.Weighted
-	memory              *budget.Bytes // for the data from which batches are made
+	memory              *budget.Bytes  // for the data from which batches are made
+	posting             *budget.Shares // for messages over maxBytes that are posted, by customer
 }
 
 // foldsAtOnce is how many batches are folded at the same time, lateFolds how many of these for
@@ -165,7 +166,7 @@ func New(conf Config) *Service {
 	s := &Service{
 		conf: conf, table: newTable(conf.Kafka, conf.Topic, conf.Logger), writing: semaphore.NewWeighted(1),
 		folding: semaphore.NewWeighted(foldsAtOnce), catchingUp: semaphore.NewWeighted(lateFolds),
-		memory: budget.New(conf.FoldBytes, collector.Thrift),
+		memory: budget.New(conf.FoldBytes, collector.Thrift), posting: budget.NewShares(conf.FoldBytes, collector.Thrift),
 	}
 	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Topic, Metrics: conf.Metrics,
