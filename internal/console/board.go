@@ -22,7 +22,7 @@ type boardPage struct {
 	Flights   []boardRow // all flights
 	Rows      []boardRow // the flights that the request asks for
 	Urgent    []boardRow // the flights at risk, the first to depart first
-	AtRisk    int        // how many bags of Urgent are not loaded
+	AtRisk    int        // how many bags of Urgent are missing
 	Ahead     int        // how many flights have not departed, or not landed
 	WithRush  int
 	WithDelay int
@@ -51,12 +51,10 @@ type boardRow struct {
 	Boxed    int
 	Not      int
 	Off      int
+	Missing  int // Not and Off
 	Delayed  int
 	Rush     int
 }
-
-// Missing returns how many bags are not loaded.
-func (r boardRow) Missing() int { return r.Not + r.Off }
 
 // board shows the flights of an airport and day.
 func (v *visit) board() (view, *problem) {
@@ -169,7 +167,7 @@ func (v *visit) boardPage(flights []flightDoc, airport, direction string, date t
 		}
 		if r.Class != "" && r.Gone == "" {
 			b.Urgent = append(b.Urgent, r)
-			b.AtRisk += r.Missing()
+			b.AtRisk += r.Missing
 		}
 		b.Flights = append(b.Flights, r)
 		if wanted(r.Key) {
@@ -186,6 +184,7 @@ func (v *visit) boardRow(f flightDoc, airport string, arriving bool) boardRow {
 		Key: f.Airline + "-" + f.Flight + "-" + f.Date, Flight: f.Airline + f.Flight, Other: f.To,
 		Link: path("flights", airport, "D", f.Airline, f.Flight, f.Date), Bar: bar(f.Status), Label: barLabel(f.Status), Bags: f.Bags, Rush: f.Rush,
 		Aircraft: f.Status[onAircraft], Boxed: f.Status[inContainer], Not: f.Status[notLoaded], Off: f.Status[offloaded], Delayed: f.Status[delayed],
+		Missing: f.Missing(),
 	}
 	times, gone := f.Departure, "departed"
 	if arriving {

@@ -140,7 +140,17 @@ func TestALegLeadsToItsFlightAtAnAirportThatIsKnown(t *testing.T) {
 
 func TestAFlightWithoutBagsSaysSo(t *testing.T) {
 	c := newConsole(newV1(object{"GET " + flightPath: flightOf(0)}))
-	must(t, get(c, flightPage), 200, "No bags of LX14 yet", "Bags appear here by themselves")
+	if text := must(t, get(c, flightPage), 200, "No bags of LX14 yet", "Bags appear here by themselves", "<dt>Bags</dt><dd>none</dd>"); strings.Contains(text, "of 0<") {
+		t.Error("none of no bags is not loaded")
+	}
+}
+
+// Containers are on their way to the aircraft; delayed bags have missed it.
+func TestAFlightCountsTheSameBagsAsTheBoard(t *testing.T) {
+	list := flightOf(15)
+	c := newConsole(newV1(object{"GET " + flightPath: list, "GET /v1/flights": object{"flights": []object{list["flight"].(object)}}}))
+	must(t, get(c, flightPage), 200, `<dt>Not loaded or offloaded</dt><dd class="risk">6 <small class="dim">of 15</small>`, "<dt>Delayed</dt><dd>3</dd>")
+	must(t, get(c, boardPath), 200, "6 bags not loaded or offloaded, departure within 45 min", `<span class="n risk">6</span>`)
 }
 
 // unzipped returns the body of a compressed answer.

@@ -131,3 +131,6 @@ type flightDoc struct {
 	Rush      int            `json:"rush"`
 	Status    map[string]int `json:"status"`
 }
+
+// Missing returns how many bags are Not Loaded or Offloaded: those that are at risk near departure.
+func (f flightDoc) Missing() int { return f.Status[notLoaded] + f.Status[offloaded] }

@@ -24,7 +24,6 @@ type flightPage struct {
 	At        time.Time // best known time at that airport, or zero
 	Scheduled time.Time
 	Bar       []share
-	Missing   int // how many bags are not on board
 	Counts    []count
 	Groups    [][]bagRow
 	Risk      string // class of the page: "", "is-risk" or "is-risk late"
@@ -91,7 +90,6 @@ func (v *visit) flightPage(list flightList, airport string, arriving bool) fligh
 	}
 	f.Other = boardAddress(airport, direction, v.boardDay(list.Flight, airport, arriving))
 	f.At, f.Scheduled = times.Best(), times.Scheduled
-	f.Missing = f.Bags - f.flightDoc.Status[onAircraft]
 	f.Bar = bar(f.flightDoc.Status)
 	f.Counts = counts(f.flightDoc.Status)
 	f.Risk = v.risk(f.flightDoc)
@@ -103,7 +101,7 @@ func (v *visit) flightPage(list flightList, airport string, arriving bool) fligh
 // departure.
 func (v *visit) risk(f flightDoc) string {
 	at := f.Departure.Best()
-	if at.IsZero() || !f.Departure.Actual.IsZero() || at.Before(v.now) || f.Status[notLoaded]+f.Status[offloaded] == 0 {
+	if at.IsZero() || !f.Departure.Actual.IsZero() || at.Before(v.now) || f.Missing() == 0 {
 		return ""
 	}
 	switch minutes, l := at.Sub(v.now).Minutes(), limitsOf(v.r); {
