@@ -658,6 +658,29 @@ func TestALimitedKeySeesTheSecondBagOfAPlateOnAFlight(t *testing.T) {
 	}
 }
 
+// Whether a bag is unknown or cancelled is the same for every key.
+func TestAFlightTellsWhichBagsAreUnknown(t *testing.T) {
+	for _, key := range []string{"demo", "lx"} {
+		o := newOffice(testKeys[key])
+		for _, text := range []string{
+			"BPM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.J/S\n.N/0724100001001\n.L/BBB111\nENDBPM\n",
+			"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.L/BBB111\nENDBSM\n",
+			"BPM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.J/S\n.N/0724100002001\n.L/BBB111\nENDBPM\n",
+		} {
+			o.takeText(t, text)
+		}
+		listed := bagsIn(o.get("/v1/flights/ZRH/D/LX/303/2026-03-14"))
+		if len(listed) != 2 {
+			t.Fatalf("%s: %v", key, listed)
+		}
+		for i, unknown := range []bool{false, true} {
+			if listed[i]["unknown"] != unknown || listed[i]["cancelled"] != false {
+				t.Errorf("%s: %v", key, listed[i])
+			}
+		}
+	}
+}
+
 // A bag that its rush bag made Delayed on a later leg is not Delayed on this one.
 func TestAFlightHasTheTimeOfChangeOfTheBagWhicheverLegItsRushBagMadeDelayed(t *testing.T) {
 	o := newOffice(testKeys["demo"])

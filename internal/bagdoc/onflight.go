@@ -15,6 +15,10 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 	dst = strictjson.AppendText(append(dst, '{'), "plate", string(l.Bag.Plate))
 	dst = strictjson.AppendBool(dst, "rush", l.Bag.Rush)
 	t, leg := find(l, seen)
+	if leg != nil {
+		dst = strictjson.AppendBool(dst, "unknown", t.Bag.Unknown)
+		dst = strictjson.AppendBool(dst, "cancelled", t.Bag.Cancelled)
+	}
 	dst = append(appendPassenger(dst, t.Bag), `,"legs":[`...)
 	if leg == nil {
 		hidden := bag.Leg{Flight: l.Leg.Flight, Carrier: l.Leg.Airline, Living: true, Status: l.Leg.Status, Seat: l.Leg.Seat}

@@ -74,6 +74,14 @@ func TestTheRowsOfAFlightAreByStatusThenByAge(t *testing.T) {
 	}
 }
 
+func TestAFlightTellsUnknownBags(t *testing.T) {
+	list := flightOf(4)
+	list["bags"].([]object)[0]["unknown"] = true
+	if text := must(t, get(newConsole(newV1(object{"GET " + flightPath: list})), flightPage), 200); strings.Count(text, ">Unknown bag<") != 1 {
+		t.Error(text)
+	}
+}
+
 func TestRowsComeInTheGroupsThatTheStylesheetKnows(t *testing.T) {
 	text := must(t, get(newConsole(newV1(object{"GET " + flightPath: flightOf(41)})), flightPage), 200)
 	var sizes []int
