@@ -23,7 +23,7 @@ func TestAFlightShowsItsBagsNotLoadedFirst(t *testing.T) {
 	text := must(t, get(c, flightPage), 200,
 		`LX14 <span>ZRH to JFK, 22 Nov</span>`, `<dd>13:10 <small class="dim">12:10Z, as scheduled</small></dd>`, `>38 min</time>`,
 		`<b id="n-all">10</b>`, `<b id="n-not">2</b>`, `id="b-0724000000"`, `href="/console/bags/0724000000"`, `class="is-risk"`,
-		`title="11:52 ZRH, 10:52Z">40 min</time>`, `data-cursor="c0ffee"`, `aria-label="2 Not loaded, 2 Offloaded, 2 Delayed, 2 In container, 2 On aircraft"`,
+		`data-utc="10:52Z" title="11:52 ZRH, 10:52Z">40 min</time>`, `data-cursor="c0ffee"`, `aria-label="2 Not loaded, 2 Offloaded, 2 Delayed, 2 In container, 2 On aircraft"`,
 	)
 	if got := get(c, flightPage+"?rows=").Header().Get("Changes-Cursor"); got != "c0ffee" {
 		t.Error(got)

@@ -206,6 +206,17 @@ reader('the head of the bags is one line at every width', async () => {
   }
 }, /ERR_ABORTED/)
 
+reader('a narrow row tells where a bag was seen last, and when, and that it is a rush bag', async () => {
+  assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX506/${day}/JFK\r\n.N/2724700042001\r\n.E/RUSH\r\nENDBSM\r\n`), 200)
+  const page = await login(flight.replace('500', '506'))
+  await page.setViewportSize({ width: 390, height: 800 })
+  const row = page.locator('#b-2724700042')
+  await row.getByText('Rush').waitFor()
+  await row.getByText('Re-flighted ZRH').waitFor()
+  assert.match(await row.locator('.when time').evaluate((e) => getComputedStyle(e, '::after').content), /ago/)
+  assert.match(await row.locator('.when time').getAttribute('data-utc'), /^\d\d:\d\dZ$/)
+}, /ERR_ABORTED/)
+
 reader('the head of the feeds is whole on a narrow screen, and a long seat takes one line', async () => {
   assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX504/${day}/JFK\r\n.N/0724700041001\r\n.S/Y/${'X'.repeat(40)}/C\r\nENDBSM\r\n`), 200)
   const page = await login(flight.replace('500', '504'))
