@@ -43,7 +43,7 @@ func TestAFaultHasCaretsUnderItsCharacters(t *testing.T) {
 	for _, page := range []string{"/console/rejects", "/console/rejects/" + firstID} {
 		text := must(t, get(c, page), 200,
 			"<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>022 023</small></i>", "2 faults left.", "Line 3: found <code>22NOVX</code>, expected a calendar date DDMMM.", "Message, to edit here", "SVCPRB022<small>", `data-fix="22NOV"`, "Cut it", "nothing",
-			"Open 2", "Dismissed 7", "not readable", `href="/console/rejects?airport=&amp;state=open"`, "Older ones", "resubmit by zrh-ops, rejected", `href="/console/rejects?state=open">Back`, ">12:31</time>", "22 Nov, 11:31Z", "022 +1", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
+			"Open 2", "Dismissed 7", `name="reason" maxlength="1000"`, "not readable", `href="/console/rejects?airport=&amp;state=open"`, "Older ones", "resubmit by zrh-ops, rejected", `href="/console/rejects?state=open">Back`, ">12:31</time>", "22 Nov, 11:31Z", "022 +1", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
 		)
 		if first, second := strings.Index(text, "SVCPRB022<small>"), strings.Index(text, "SVCPRB015<small>"); first > second {
 			t.Error("the most frequent code does not come first")
