@@ -204,9 +204,9 @@
     }
     const words = () => (source && source.readyState !== 2 ? 'Live' : 'Every 10 s')
     const alive = () => { heard = Date.now(); state('on', words()) }
-    // tell announces how many bags changed, at most every 10 s.
+    // tell announces how many bags changed, at most every 10 s. A single change is not announced.
     const tell = () => {
-      say(told === 1 ? '1 bag changed' : told + ' bags changed')
+      if (told > 1) say(told + ' bags changed')
       announced = Date.now()
       told = telling = 0
     }
