@@ -67,7 +67,7 @@ const (
 //
 // A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
 // it is a flight if there is a name too, or if its airline has two characters and a day is named. If
-// its airline has three letters and no day is named it is a PNR, otherwise both.
+// its airline has three letters and neither day nor airport is named it is a PNR, otherwise both.
 func parseQuery(text string, airports *airport.Library, now time.Time, which whichCode) (q query) {
 	w := q.classify(text, now)
 	if len(w.plates) > 0 {
@@ -92,7 +92,7 @@ func parseQuery(text string, airports *airport.Library, now time.Time, which whi
 	case len(w.either) == 0:
 	case len(q.Names) > 0, len(q.Airline) == 2 && !q.Day.IsZero():
 		q.PNR = ""
-	case len(q.Airline) == 3 && q.Day.IsZero(): // ABC123 is a PNR rather than a flight
+	case len(q.Airline) == 3 && q.Day.IsZero() && q.Airport == "": // ABC123 is a PNR rather than a flight
 		q.Airline, q.Flight = "", ""
 	}
 	if q.PNR != "" || q.End != "" { // no name is asked for
@@ -108,7 +108,7 @@ type words struct{ plates, ends, days, flights, either, pnrs, names []string }
 
 // classify returns the words of a search, at most maxWords. The others are unread.
 func (q *query) classify(text string, now time.Time) (w words) {
-	all := joinWords(strings.Fields(strings.ToUpper(text)))
+	all := joinWords(splitWords(strings.Fields(strings.ToUpper(text)), now), now)
 	if len(all) > maxWords {
 		all, q.Unread = all[:maxWords], all[maxWords:]
 	}
@@ -152,13 +152,34 @@ func (q *query) first(words []string) string {
 	return words[0]
 }
 
+// splitWords splits words that are a flight with its date, and may be with an airport, as messages have
+// them: LX14/27NOV/ZRH. LX1427NOV is one too, since the day has two digits.
+func splitWords(words []string, now time.Time) (split []string) {
+	for _, word := range words {
+		parts := strings.Split(word, "/")
+		if n := len(word) - len("27NOV"); len(parts) == 1 && n > 0 {
+			parts = []string{word[:n], word[n:]}
+		}
+		if n := len(parts); n == 2 || n == 3 {
+			_, _, isFlight := flightOf(parts[0])
+			if _, isDay := dayOf(parts[1], now); isFlight && isDay {
+				split = append(split, parts...)
+				continue
+			}
+		}
+		split = append(split, word)
+	}
+	return split
+}
+
 // joinWords joins two words if people write them with a blank or a hyphen between: the flight BA 703,
-// and a plate in two groups.
-func joinWords(words []string) (joined []string) {
+// the date 27 NOV, and a plate in two groups.
+func joinWords(words []string, now time.Time) (joined []string) {
 	join := func(first, second string) bool {
 		_, number, isFlight := flightOf(first + second)
+		_, isDay := dayOf(first+second, now)
 		plate := len(first) == 4 && bag.Plate(first+second).Valid()
-		return plate || isFlight && number == second && !isDigits(first)
+		return plate || isFlight && number == second && !isDigits(first) || isDay && isDigits(first)
 	}
 	for i := 0; i < len(words); i++ {
 		first, second, hyphen := strings.Cut(words[i], "-")

@@ -40,6 +40,8 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"mueller/annamrs":       {"name MUELLER", `"last_name":"MUELLER"`},
 		"de la/berg lx14":       {"name DELA, flight LX14", `"last_name":"DELA"`},
 		"lx9999 31feb":          {"PNR 31FEB, flight LX9999", `"pnr":"31FEB"`},
+		"mueller lx 14 21 nov":  {"name MUELLER, flight LX14, 21 Nov", `"date":"2026-11-21"`},
+		"mueller lx142nov":      {"name MUELLER or LXNOV or MUELLERLXNOV", `"last_name":"MUELLER"`},
 		"mueller lx14 9":        {"name MUELLER, flight LX14", `"last_name":"MUELLER"`},
 	} {
 		v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
@@ -191,6 +193,15 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 		"lx14 21nov":    "/console/flights/ZRH/D/LX/14/2026-11-21",
 		"lx14 jfk":      "/console/flights/JFK/D/LX/14/2026-11-22",
 		"lx14 jfk zrh":  "/console/flights/JFK/D/LX/14/2026-11-22",
+		"lx14 21 nov":   "/console/flights/ZRH/D/LX/14/2026-11-21",
+
+		"lx 14 21 nov jfk":  "/console/flights/JFK/D/LX/14/2026-11-21",
+		"lx1421nov jfk":     "/console/flights/JFK/D/LX/14/2026-11-21",
+		"lx14/21nov jfk":    "/console/flights/JFK/D/LX/14/2026-11-21",
+		"swr1014/21nov/jfk": "/console/flights/JFK/D/SWR/1014/2026-11-21",
+		"lx 14 21-nov zrh":  "/console/flights/ZRH/D/LX/14/2026-11-21",
+		"lx14 8 nov":        "/console/flights/ZRH/D/LX/14/2026-11-08",
+		"lx14/2026-11-08":   "/console/flights/ZRH/D/LX/14/2026-11-08",
 	} {
 		if w := post(c, "/console/search", url.Values{"q": {q}}); w.Code != 303 || w.Header().Get("Location") != want {
 			t.Errorf("%q: %d %s, want %s", q, w.Code, w.Header().Get("Location"), want)
@@ -235,6 +246,11 @@ func TestAFlightOfADayMayHaveAnAirlineOfThreeLetters(t *testing.T) {
 		if got := post(newConsole(v), "/console/search", url.Values{"q": {"swr" + number + " 21nov"}}).Header().Get("Location"); got != "/console"+flight {
 			t.Errorf("%q, want %q", got, "/console"+flight)
 		}
+	}
+	today := "/flights/ZRH/D/SWR/14/2026-11-22"
+	v.answers["GET /v1"+today] = flightOf(2)
+	if got := post(newConsole(v), "/console/search", url.Values{"q": {"swr14 zrh"}}).Header().Get("Location"); got != "/console"+today {
+		t.Errorf("%q, want %q", got, "/console"+today)
 	}
 	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"swr14"}}), 200, "PNR SWR14</span> <", "Nothing found")
 	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"abc123 21nov"}}), 200, "Nothing found", "/console/flights/ZRH/D/ABC/123/2026-11-21")
