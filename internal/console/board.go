@@ -36,6 +36,7 @@ type boardRow struct {
 	Link     string
 	Flight   string
 	Other    string    // the airport at the other end
+	City     string    // of Other, or ""
 	At       time.Time // best known time, or zero
 	Stamp    string
 	Clock    string // local time of At, with the day if it is not that of the board
@@ -193,7 +194,8 @@ func (v *visit) boardRow(f flightDoc, airport string, arriving bool) boardRow {
 	} else {
 		r.Class = v.risk(f)
 	}
-	r.Words = strings.ToLower(r.Flight + " " + r.Other)
+	r.City = v.city(r.Other)
+	r.Words = strings.ToLower(r.Flight + " " + r.Other + " " + r.City)
 	if r.At = times.Best(); r.At.IsZero() {
 		return r
 	}

@@ -21,7 +21,7 @@ const flightPage = "/console/flights/ZRH/D/LX/14/2026-11-22"
 func TestAFlightShowsItsBagsNotLoadedFirst(t *testing.T) {
 	c := newConsole(newV1(object{"GET " + flightPath: flightOf(10)}))
 	text := must(t, get(c, flightPage), 200,
-		`LX14 <span>ZRH to JFK, 22 Nov</span>`, `<dd>13:10 <small class="dim">12:10Z, as scheduled</small></dd>`, `>38 min</time>`,
+		`LX14 <span>Zurich ZRH to New York JFK, 22 Nov</span>`, `<dd>13:10 <small class="dim">12:10Z, as scheduled</small></dd>`, `>38 min</time>`,
 		`<b id="n-all">10</b>`, `<b id="n-not">2</b>`, `id="b-0724000000"`, `href="/console/bags/0724000000"`, `class="is-risk"`,
 		`data-utc="10:52Z" title="11:52 ZRH, 10:52Z">40 min</time>`, `data-cursor="c0ffee"`, `aria-label="2 Not loaded, 2 Offloaded, 2 Delayed, 2 In container, 2 On aircraft"`,
 	)
@@ -316,6 +316,9 @@ func TestTheListOfLegsEndsAtTheDestination(t *testing.T) {
 	text := must(t, get(newConsole(newV1(object{"GET " + bagPath: aBag(transfer)})), "/console/bags/0724000002"), 200)
 	_, list, _ := strings.Cut(text, `<ol class="box legs"`)
 	list, _, _ = strings.Cut(list, "</ol>")
+	if !strings.Contains(list, "<b>JFK</b> New York<") || !strings.Contains(text, "<td>Zurich ZRH<br>New York JFK</td>") {
+		t.Errorf("the cities are not named: %s", text)
+	}
 	var places []string
 	for _, m := range regexp.MustCompile(`<b>(.*?)</b>`).FindAllStringSubmatch(list, -1) {
 		places = append(places, m[1])

@@ -32,6 +32,7 @@ func (c *Console) functions() template.FuncMap {
 		"plural":   plural,
 		"title":    func(word string) string { return strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] },
 		"covers":   covers,
+		"city":     c.city,
 		"zone":     func(airport string) string { return c.airports.TimeZone(airport).String() },
 		"sections": sections,
 		"may":      session.may,
@@ -39,6 +40,12 @@ func (c *Console) functions() template.FuncMap {
 		"flightOf": flightAddress,
 		"both":     func(p page, item any) any { return map[string]any{"Page": p, "Item": item} },
 	}
+}
+
+// city returns the name of the city of an airport, or "" if it is not known.
+func (c *Console) city(airport string) string {
+	_, city, _ := c.airports.Names(airport)
+	return city
 }
 
 // status is a loading status as pages show it: a colour, a shape and a word.
