@@ -199,6 +199,8 @@
         $('#stale-since').textContent = (since = new Date(heard)).toISOString().slice(11, 19) + 'Z'
         say($('#stale b').textContent)
       }
+      const age = Date.now() - heard
+      $('#stale-age').textContent = age < 100000 ? Math.round(age / 1000) + ' s' : span(age)
       if (name !== 'off' && since) say('Live again')
       if (name !== 'off') since = null
     }
@@ -271,6 +273,7 @@
       return legs.filter(there).map(key)
     }
     follow()
+    $('#try-now').addEventListener('click', () => { all = true; ask(); follow() })
     setInterval(() => {
       const streaming = source && source.readyState !== 2
       if (!streaming && Date.now() - asked > 9500) { all = true; ask() }
