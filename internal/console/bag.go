@@ -25,6 +25,7 @@ type tracked struct {
 	Days     []eventDay
 	Links    []chainLink
 	Pictured *trail
+	Others   []string // plates of the other bags of the passenger on the day of its leg
 }
 
 // eventDay is a sequence of events at one airport on one day, the latest first.
@@ -94,7 +95,11 @@ func (v *visit) bag() (view, *problem) {
 	}
 	data := bagPage{Plate: plate}
 	for i := range slices.Backward(found.Bags) {
-		data.Bags = append(data.Bags, v.track(found.Bags[i], others))
+		t := v.track(found.Bags[i], others)
+		if t.Others, p = v.ofPassenger(t); p != nil {
+			return shown, p
+		}
+		data.Bags = append(data.Bags, t)
 	}
 	slices.SortStableFunc(data.Bags, func(a, b tracked) int { return b.Changed.Compare(a.Changed) })
 	if len(data.Bags) > 0 {
@@ -124,6 +129,24 @@ func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
 		return nil, nil
 	}
 	return found.Bags, p
+}
+
+// ofPassenger returns the plates of the other bags of a PNR that depart on the day of the bag's current
+// leg, without those of the rush chain.
+func (v *visit) ofPassenger(t tracked) ([]string, *problem) {
+	leg := current(t.Legs, v.now)
+	if t.Passenger.PNR == "" || leg == nil {
+		return nil, nil
+	}
+	var found []hit
+	p := v.find(map[string]any{"pnr": t.Passenger.PNR, "date": leg.Date, "fields": "list", "limit": 200}, &found)
+	var plates []string
+	for _, h := range found {
+		if h.Plate != t.Plate && !slices.Contains(t.Chain, h.Plate) {
+			plates = append(plates, h.Plate)
+		}
+	}
+	return plates, p
 }
 
 // track arranges a bag and the bags of its chain.

@@ -356,6 +356,25 @@ func TestARushChainIsOneTrail(t *testing.T) {
 	must(t, get(newConsole(v), "/console/bags/0724000002"), 200, "Rush chain", `href="/console/bags/2724900417"`)
 }
 
+// The plate of the bag itself and those of its rush chain are not among them.
+func TestABagLeadsToTheOtherBagsOfItsPassenger(t *testing.T) {
+	all := []object{}
+	for _, plate := range []string{"0724000002", "0724000003", "2724900417"} {
+		all = append(all, aBag(func(b object) { b["plate"] = plate })["bags"].([]object)...)
+	}
+	v := newV1(object{
+		"GET " + bagPath: aBag(func(b object) { b["chain"] = []string{"0724000002", "2724900417"} }), "GET /v1/bags": object{"bags": []object{}},
+		"POST /v1/bags/search": object{"bags": all},
+	})
+	c := newConsole(v)
+	must(t, get(c, "/console/bags/0724000002"), 200, `<dt>Other bags</dt><dd><a class="plate" href="/console/bags/0724000003"><span>0724</span> 000003</a><br></dd>`)
+	if last := v.asked[len(v.asked)-1]; !strings.HasPrefix(last, "POST /v1/bags/search ") || !strings.Contains(last, `"date":"2026-11-22"`) || !strings.Contains(last, `"pnr":"ABC002"`) {
+		t.Error(last)
+	}
+	v.answers["POST /v1/bags/search"] = 503
+	must(t, get(c, "/console/bags/0724000002"), 503)
+}
+
 func TestABagThatWasSeenAtItsDestinationIsNotOnTheAircraft(t *testing.T) {
 	c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
 		b["legs"].([]object)[0]["status"] = "Loaded on Aircraft"
