@@ -16,14 +16,14 @@ import (
 // several goroutines at once.
 type Judge struct {
 	reference parser.Reference
-	filer     *enricher.Enricher
+	enricher  *enricher.Enricher
 	parsed    sync.Pool // of *parser.Message
 }
 
 // NewJudge returns a Judge that parses messages with the codes of reference, and turns accepted
-// ones into filings with filer.
-func NewJudge(reference parser.Reference, filer *enricher.Enricher) *Judge {
-	return &Judge{reference: reference, filer: filer, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
+// ones into filings with e.
+func NewJudge(reference parser.Reference, e *enricher.Enricher) *Judge {
+	return &Judge{reference: reference, enricher: e, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
 
 // Judge decides on one message. It does not find duplicates: only the index knows them.
@@ -58,7 +58,7 @@ func (j *Judge) Judge(env Envelope) Outcome {
 	}
 	outcome.Filing = filing
 	outcome.Filing.Position = env.Position
-	if at, said := j.filer.Happened(m, env.Received); said {
+	if at, said := j.enricher.Happened(m, env.Received); said {
 		outcome.Happened = at
 	}
 	return outcome

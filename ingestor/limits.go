@@ -28,7 +28,7 @@ func (j *Judge) filing(m *parser.Message, text string, received time.Time) (f ba
 	if !fewTags(m, most) {
 		return f, tooMuch()
 	}
-	f = j.filer.Filing(m, text, received)
+	f = j.enricher.Filing(m, text, received)
 	if len(f.Stowage) > 0 && total(m, positioned) > most || named(&f) > maxEntries {
 		return bag.Filing{}, tooMuch()
 	}

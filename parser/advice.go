@@ -106,12 +106,12 @@ func findLine(text string, match func(string) bool) int {
 // adviseAirport suggests the code in capitals, or the only known code at an edit distance of 1.
 func adviseAirport(value string, ref Reference) Advice {
 	code := strings.ToUpper(value)
-	if code != value && IsThreeCapitals(code) && ref.KnownAirport(code) {
+	if code != value && IsThreeCapitals(code) && ref.KnownLocation(code) {
 		return Advice{code, hintCapitals}
 	}
 	near := ""
 	for _, candidate := range neighbours(code) {
-		if candidate == near || !IsThreeCapitals(candidate) || !ref.KnownAirport(candidate) {
+		if candidate == near || !IsThreeCapitals(candidate) || !ref.KnownLocation(candidate) {
 			continue
 		}
 		if near != "" {

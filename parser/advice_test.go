@@ -11,7 +11,7 @@ import (
 // few is a Reference that knows few airports.
 type few struct{ airports }
 
-func (few) KnownAirport(code string) bool {
+func (few) KnownLocation(code string) bool {
 	return slices.Contains([]string{"ZRH", "JFK", "LHR", "LGR", "LGW"}, code)
 }
 

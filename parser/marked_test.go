@@ -93,7 +93,7 @@ func withoutControls(s string) string {
 // too.
 type airports struct{}
 
-func (airports) KnownAirport(code string) bool {
+func (airports) KnownLocation(code string) bool {
 	return code != "QQQ" && code != "XXX"
 }
 

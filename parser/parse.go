@@ -10,8 +10,8 @@ package parser
 // Reference answers the questions of the parser about airports. Each answer depends only on the
 // arguments, which share the memory of the text.
 type Reference interface {
-	// KnownAirport reports whether code, three capitals, is in the airport library.
-	KnownAirport(code string) bool
+	// KnownLocation reports whether code, three capitals, is in the airport library.
+	KnownLocation(code string) bool
 	// KnownStatus reports whether code, which may be any text, is a baggage status code that may
 	// stand in a .B element at airport ("" where .V gives none).
 	KnownStatus(airport, code string) bool

@@ -48,5 +48,5 @@ func cutAfter(s string, n int) (head, tail string) {
 
 // isAirport reports whether s is three capitals that name a known airport.
 func (m *Message) isAirport(s string) bool {
-	return IsThreeCapitals(s) && m.scratch.ref.KnownAirport(s)
+	return IsThreeCapitals(s) && m.scratch.ref.KnownLocation(s)
 }

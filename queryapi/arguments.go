@@ -257,7 +257,7 @@ func parseInstant(text string) (time.Time, error) {
 // of the library is a fault, and is returned as it was sent.
 func (a *arguments) knownAirport(name string, airports *airport.Library) string {
 	code := a.text(name, parser.IsThreeCapitals, airportForm)
-	if parser.IsThreeCapitals(code) && !airports.KnownAirport(code) {
+	if parser.IsThreeCapitals(code) && !airports.KnownLocation(code) {
 		g, _ := a.one(name)
 		a.fail(g, fault.NoSuch, "an airport of the library")
 	}

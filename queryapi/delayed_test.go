@@ -412,7 +412,7 @@ func TestWhatWasNotSentMayBeSentAgain(t *testing.T) {
 type unreachableDownstream struct{}
 
 func (unreachableDownstream) Create(context.Context, string) (wtr.Reply, error) {
-	return wtr.Reply{}, fmt.Errorf("create: %w", wtr.ErrOpen)
+	return wtr.Reply{}, fmt.Errorf("create: %w", wtr.ErrBreakerOpen)
 }
 
 // heldDownstream is a downstream system that answers when the test releases it.

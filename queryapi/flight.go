@@ -16,7 +16,7 @@ import (
 func parseFlight(values []string, airports *airport.Library) (q changefeed.Flight, f faults) {
 	q.Airport = values[0]
 	if f.check(q.Airport != "", fault.FlightAirportMissing) && f.check(parser.IsThreeCapitals(q.Airport), fault.FlightAirportFormat) {
-		f.check(airports.KnownAirport(q.Airport), fault.FlightAirportUnknown)
+		f.check(airports.KnownLocation(q.Airport), fault.FlightAirportUnknown)
 	}
 	if f.check(values[1] != "", fault.FlightIndicatorMissing) {
 		q.Arriving = values[1] == "A" || values[1] == "a"

@@ -73,7 +73,7 @@ func (q Queries) history(ctx context.Context, c *web.Call) web.Answer {
 	viewer := bag.NewViewer(ctx, sight)
 	// Whether bags are out of scope is decided by plate and date alone: otherwise the answer would
 	// reveal whether a guessed name is right.
-	named := func(b *bag.Bag) bool { return b.Names(query.day) }
+	named := func(b *bag.Bag) bool { return b.IsOfDay(query.day) }
 	there := filter(bags, named)
 	seen := filter(views(there, viewer), named)
 	if err := viewer.Err(); err != nil {

@@ -91,7 +91,7 @@ func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
 		}
 	}
 	step.State = rejectstore.Stopped
-	return step, key != nil && !active || now.Sub(job.Began) >= apikey.FilesDiffer
+	return step, key != nil && !active || now.Sub(job.Began) >= apikey.MaxKeyFileLag
 }
 
 // advance takes one step of a job. It reads the next rejects and files those that are accepted.

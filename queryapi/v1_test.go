@@ -589,7 +589,7 @@ func TestALegWhoseFlightLeftWithoutTheBagIsDelayedSinceItLeftWhateverItsDestinat
 	}
 	for from, since := range map[string]string{"GVA": "09:10", "ZRH": "12:00", "": "12:00"} {
 		b := newBag(t, "0724100001", "ABC123", "MUELLER", "LX", "204", "ZRH", "JFK")
-		b.Legs[0].From, b.Legs[0].Status, b.Legs[0].Departed = from, bag.Delayed, true
+		b.Legs[0].From, b.Legs[0].Status, b.Legs[0].LeftWithoutBag = from, bag.Delayed, true
 		got := askV1(siteWith(&answers{plate: []*bag.Bag{b}}, flights), "demo", "/v1/bags/0724100001", "").Body.String()
 		if want := `"status":"Delayed","status_since":"2026-03-14T` + since + `:00.000Z","status_event":"departed"`; !strings.Contains(got, want) {
 			t.Errorf("from %q: no %s in %s", from, want, got)

@@ -16,7 +16,7 @@ func (q Queries) airportV1(_ context.Context, c *web.Call) web.Answer {
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
 	}
-	if !q.Airports.KnownAirport(code) {
+	if !q.Airports.KnownLocation(code) {
 		return c.Problem(fault.NotFoundV1, "The airport library does not know this code")
 	}
 	dst := strictjson.AppendText(append(c.Buffer, '{'), "code", code)

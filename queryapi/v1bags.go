@@ -44,7 +44,7 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	}
 	q.appendChangesCursor(ctx, c, cursor)
 	w := q.writer(ctx, c, fields)
-	wanted := func(b *bag.Bag) bool { return !dated || b.Names(day) }
+	wanted := func(b *bag.Bag) bool { return !dated || b.IsOfDay(day) }
 	return showBags(ctx, c, w, traced, wanted, page{limit: len(traced) + 1}, c.Key.Conceal)
 }
 

@@ -163,7 +163,7 @@ type countedReads struct {
 }
 
 func (x *countedReads) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
-	x.plates += len(w.Trails)
+	x.plates += len(w.PlateMessages)
 	return x.Index.Read(ctx, w)
 }
 

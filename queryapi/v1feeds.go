@@ -23,13 +23,13 @@ type Feeds interface {
 	Read(ctx context.Context, names []feeds.Name, hours int, now time.Time) ([]feeds.Feed, error)
 }
 
-const usualHours = 24
+const defaultHours = 24
 
 // feedsV1 answers GET /v1/feeds.
 func (q Queries) feedsV1(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c).allowOnly("airport", "door", "hours", "limit", "cursor")
 	airport, door := a.text("airport", parser.IsThreeCapitals, airportForm), a.text("door", isDoor, "kafka or http")
-	hours := a.number("hours", usualHours, 1, feeds.MaxHours)
+	hours := a.number("hours", defaultHours, 1, feeds.MaxHours)
 	part := a.page("feeds", airport, door, strconv.Itoa(hours))
 	if refusal, refused := a.refusal(c); refused {
 		return refusal

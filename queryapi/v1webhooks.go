@@ -71,7 +71,7 @@ func (h Webhooks) create(ctx context.Context, c *web.Call) web.Answer {
 	}
 	made, given, err := h.Service.Create(ctx, asker, url, description)
 	switch {
-	case errors.Is(err, webhooks.ErrMost):
+	case errors.Is(err, webhooks.ErrTooMany):
 		return c.Problem(fault.LimitReached, "A customer may have 20 webhooks")
 	case err != nil:
 		return noChangesYet(c, err)

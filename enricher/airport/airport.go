@@ -68,9 +68,9 @@ func New(extra ...Extra) *Library {
 	return lib
 }
 
-// KnownAirport reports whether code is in the library. It need not be an airport: metropolitan
+// KnownLocation reports whether code is in the library. It need not be an airport: metropolitan
 // codes, stations and retired codes are known too.
-func (l *Library) KnownAirport(code string) bool { return l.find(code) != nil }
+func (l *Library) KnownLocation(code string) bool { return l.find(code) != nil }
 
 // KnownStatus reports whether airport may send the baggage status code: every airport may, or it
 // was added for this one.
@@ -195,7 +195,7 @@ func (l *Library) add(a Airport, names string, isAirport bool, zones map[string]
 // library. Each takes position and zone from the first airport that names it.
 func (l *Library) addMetropolitan(added []Airport, zones map[string]func() *time.Location) {
 	for _, a := range added {
-		if a.Metropolitan != "" && !l.KnownAirport(a.Metropolitan) {
+		if a.Metropolitan != "" && !l.KnownLocation(a.Metropolitan) {
 			a.Code, a.Metropolitan = a.Metropolitan, ""
 			l.add(a, "", false, zones)
 		}

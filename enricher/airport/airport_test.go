@@ -38,7 +38,7 @@ func TestAirportsMetropolitanAndRetiredCodesAreKnown(t *testing.T) {
 		"QKL", "ZFT", // stations of the railway and of buses
 		"PNH", "TXL", "SXF", // retired
 	} {
-		if !lib.KnownAirport(code) {
+		if !lib.KnownLocation(code) {
 			t.Errorf("%s is not known", code)
 		}
 		if _, _, known := lib.Coordinates(code); !known {
@@ -50,7 +50,7 @@ func TestAirportsMetropolitanAndRetiredCodesAreKnown(t *testing.T) {
 func TestNothingElseIsKnown(t *testing.T) {
 	lib := airport.New()
 	for _, code := range []string{"", "Z", "ZR", "ZRHX", "zrh", "Zrh", "ZR1", "ZR ", " ZRH", "Z\x00H", "ZÜR", "@@@", "[[[", "QQQ", "XXX", "ZZZ"} {
-		if lib.KnownAirport(code) {
+		if lib.KnownLocation(code) {
 			t.Errorf("%q is known", code)
 		}
 		if lib.TimeZone(code) != time.UTC || lib.SamePlace(code, "ZRH") {
@@ -74,8 +74,8 @@ func TestEveryCompiledLineIsSound(t *testing.T) {
 		if i > 0 && rows[i-1][0] >= code {
 			t.Errorf("%s is out of order", code)
 		}
-		if !lib.KnownAirport(code) || lib.TimeZone(code).String() != zone || zone == "" {
-			t.Errorf("%s: known %v, zone %v, want %s", code, lib.KnownAirport(code), lib.TimeZone(code), zone)
+		if !lib.KnownLocation(code) || lib.TimeZone(code).String() != zone || zone == "" {
+			t.Errorf("%s: known %v, zone %v, want %s", code, lib.KnownLocation(code), lib.TimeZone(code), zone)
 		}
 		north, errNorth := strconv.ParseFloat(latitude, 64)
 		east, errEast := strconv.ParseFloat(longitude, 64)
@@ -83,7 +83,7 @@ func TestEveryCompiledLineIsSound(t *testing.T) {
 			t.Errorf("%s lies at %s %s", code, latitude, longitude)
 		}
 		for city := range strings.SplitSeq(cities, ",") {
-			if city != "" && (!lib.KnownAirport(city) || city == code || !lib.SamePlace(code, city)) {
+			if city != "" && (!lib.KnownLocation(city) || city == code || !lib.SamePlace(code, city)) {
 				t.Errorf("%s is of %s, which is not its place", code, city)
 			}
 		}
@@ -256,7 +256,7 @@ func TestLookupsAllocateNothing(t *testing.T) {
 	lib := airport.New()
 	lib.TimeZone("ZRH")
 	if n := testing.AllocsPerRun(100, func() {
-		_ = lib.KnownAirport("ZRH") && lib.KnownAirport("QQQ") && lib.KnownStatus("ZRH", "LCK")
+		_ = lib.KnownLocation("ZRH") && lib.KnownLocation("QQQ") && lib.KnownStatus("ZRH", "LCK")
 		_, _, _ = lib.Coordinates("ZRH")
 		_ = lib.TimeZone("ZRH")
 		_ = lib.SamePlace("LHR", "EWR") || lib.Listed("LHR", "EWR")

@@ -90,7 +90,7 @@ func (x *Extra) readAirports(list strictyaml.Value) {
 // readStatuses reads the status codes of airports in lib, which has those of the file.
 func (x *Extra) readStatuses(object strictyaml.Value, lib *Library) {
 	object.Entries(func(code string, v strictyaml.Value) {
-		if !lib.KnownAirport(code) {
+		if !lib.KnownLocation(code) {
 			v.Fault("%q is no airport of the library or of this file", code)
 		}
 		v.List(func(v strictyaml.Value) {

@@ -22,10 +22,10 @@ b_codes: {ZRH: [LCK, RSK], QQQ: [XRY]}
 	lib := airport.New(extra)
 
 	latitude, longitude, known := lib.Coordinates("MYS")
-	if !lib.KnownAirport("MYS") || !known || latitude != "3.5" || longitude != "39.05" || lib.TimeZone("MYS").String() != "Africa/Addis_Ababa" {
+	if !lib.KnownLocation("MYS") || !known || latitude != "3.5" || longitude != "39.05" || lib.TimeZone("MYS").String() != "Africa/Addis_Ababa" {
 		t.Errorf("MYS lies at %s %s in %v", latitude, longitude, lib.TimeZone("MYS"))
 	}
-	if _, _, known := lib.Coordinates("QQQ"); known || !lib.KnownAirport("QQQ") {
+	if _, _, known := lib.Coordinates("QQQ"); known || !lib.KnownLocation("QQQ") {
 		t.Error("QQQ must be known, without a position")
 	}
 	if codes := lib.Codes("QQQ"); !slices.Equal(codes, []string{"QQQ"}) {
@@ -39,7 +39,7 @@ b_codes: {ZRH: [LCK, RSK], QQQ: [XRY]}
 	if lib.KnownStatus("GVA", "LCK") || lib.KnownStatus("", "LCK") || !lib.KnownStatus("ZRH", "OFF") {
 		t.Error("an added status code holds for its airport alone, beside the others")
 	}
-	if airport.New().KnownAirport("QQQ") {
+	if airport.New().KnownLocation("QQQ") {
 		t.Error("the compiled library was changed")
 	}
 }
@@ -60,7 +60,7 @@ func TestANewMetropolitanCodeIsKnownByItsAirports(t *testing.T) {
   - {code: BSL, timezone: Europe/Paris, latitude: 47.59, longitude: 7.529, metropolitan: XQZ}
   - {code: MLH, timezone: Europe/Paris, latitude: 47.6, longitude: 7.5, metropolitan: XQZ}`)
 	latitude, longitude, _ := lib.Coordinates("XQZ")
-	if !lib.KnownAirport("XQZ") || latitude != "47.59" || longitude != "7.529" || lib.TimeZone("XQZ").String() != "Europe/Paris" {
+	if !lib.KnownLocation("XQZ") || latitude != "47.59" || longitude != "7.529" || lib.TimeZone("XQZ").String() != "Europe/Paris" {
 		t.Errorf("XQZ lies at %s %s in %v", latitude, longitude, lib.TimeZone("XQZ"))
 	}
 	for _, code := range []string{"BSL", "MLH", "XQZ"} {
@@ -74,7 +74,7 @@ func TestANewMetropolitanCodeIsKnownByItsAirports(t *testing.T) {
 }
 
 func TestAnEmptyFileAddsNothing(t *testing.T) {
-	if lib := read(t, "# nothing yet\n"); !lib.KnownAirport("ZRH") {
+	if lib := read(t, "# nothing yet\n"); !lib.KnownLocation("ZRH") {
 		t.Error("the compiled library is gone")
 	}
 }

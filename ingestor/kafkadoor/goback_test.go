@@ -237,8 +237,8 @@ func TestWhatAKilledRedisHadTakenLastIsFiledAgain(t *testing.T) {
 		plates = append(plates, plate(i))
 	}
 	w.eventually("every message is in the index once", func() bool {
-		now, err := store.Reader().Read(t.Context(), trail.Wanted{Trails: plates})
-		return err == nil && !slices.ContainsFunc(now.Trails, func(h trail.Held) bool {
+		now, err := store.Reader().Read(t.Context(), trail.Wanted{PlateMessages: plates})
+		return err == nil && !slices.ContainsFunc(now.PlateMessages, func(h trail.Held) bool {
 			messages, _ := h.Messages()
 			return len(messages) != 1
 		})

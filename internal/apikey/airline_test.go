@@ -40,5 +40,5 @@ func TestAKeyCoversAnAirlineByEitherOfItsCodes(t *testing.T) {
 
 type anyReference struct{}
 
-func (anyReference) KnownAirport(string) bool        { return true }
+func (anyReference) KnownLocation(string) bool       { return true }
 func (anyReference) KnownStatus(string, string) bool { return true }

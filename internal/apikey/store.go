@@ -63,9 +63,9 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	return key, true
 }
 
-// FilesDiffer is the time for which another process may already have read a newer key file than
+// MaxKeyFileLag is the time for which another process may already have read a newer key file than
 // this process: each process reads the file by itself.
-const FilesDiffer = 2 * time.Minute
+const MaxKeyFileLag = 2 * time.Minute
 
 // ByName finds keys by their names; *Store implements it.
 type ByName interface {

@@ -59,9 +59,9 @@ func (b *Bag) HasPNR(pnr string) bool { return slices.Contains(b.PNRs, strings.T
 // HasSurname reports whether a surname finds the bag, compared by its letters (rules §4).
 func (b *Bag) HasSurname(surname string) bool { return slices.Contains(b.Surnames, FoldName(surname)) }
 
-// ReflightedBy returns the original that a REFLIGHTED event of the bag re-flights: the original
+// OriginalOf returns the original that a REFLIGHTED event of the bag re-flights: the original
 // that the group of the event names, else the first one; nil if there is none.
-func (b *Bag) ReflightedBy(e *Event) *Reflighted {
+func (b *Bag) OriginalOf(e *Event) *Reflighted {
 	if len(b.Reflighted) == 0 {
 		return nil
 	}
@@ -80,14 +80,14 @@ type Reflighted struct {
 // Leg is one flight of a bag.
 type Leg struct {
 	Flight
-	Carrier  string // the airline code as sent
-	From, To string // airports; "" if unknown
-	Living   bool
-	Status   Status   // NoStatus if the leg is known from an .I only and no event there set one
-	Seat     string   // from the latest BSM at From, for this flight, that holds one
-	Arrived  bool     // an ARRIVED event at another airport than From names the flight
-	Departed bool     // Depart made it Delayed
-	SetBy    *Message // the message of the event that set Status; nil if none did
+	Carrier        string // the airline code as sent
+	From, To       string // airports; "" if unknown
+	Living         bool
+	Status         Status   // NoStatus if the leg is known from an .I only and no event there set one
+	Seat           string   // from the latest BSM at From, for this flight, that holds one
+	Arrived        bool     // an ARRIVED event at another airport than From names the flight
+	LeftWithoutBag bool     // DelayDeparted made it Delayed
+	SetBy          *Message // the message of the event that set Status; nil if none did
 }
 
 // Event is one event of a bag (rules §2).
@@ -99,9 +99,9 @@ type Event struct {
 	Message     *Message
 }
 
-// Names reports whether a message of the bag names a flight of that departure date. If no message
+// IsOfDay reports whether a message of the bag names a flight of that departure date. If no message
 // names a flight, the local days of the events count (rules §4).
-func (b *Bag) Names(day Day) bool {
+func (b *Bag) IsOfDay(day Day) bool {
 	flights := false
 	for _, e := range b.Events {
 		for f := range e.Message.Flights() {
@@ -173,7 +173,7 @@ func leaveBehind(legs []Leg, reflight *Message, except []Flight) {
 		l := &legs[i]
 		if l.Living && l.Status != NoStatus && l.Status != OnAircraft && !slices.Contains(except, l.Flight) &&
 			(l.SetBy == nil || l.SetBy.compare(reflight) < 0) {
-			l.Status, l.SetBy, l.Departed = Delayed, reflight, false
+			l.Status, l.SetBy, l.LeftWithoutBag = Delayed, reflight, false
 		}
 	}
 }
@@ -202,10 +202,10 @@ func firstReflight(events iter.Seq2[int, Event]) *Message {
 	return nil
 }
 
-// Depart makes living legs that are Not Loaded Delayed, if their flight has departed and no ARRIVED
-// event names it (rules §3). If it changes a leg, it copies the legs, which other copies of the bag
-// may share.
-func (b *Bag) Depart(departed func(f Flight, from, to string) bool) {
+// DelayDeparted makes living legs that are Not Loaded Delayed, if their flight has departed and no
+// ARRIVED event names it (rules §3). If it changes a leg, it copies the legs, which other copies of
+// the bag may share.
+func (b *Bag) DelayDeparted(departed func(f Flight, from, to string) bool) {
 	shared := true
 	for i, l := range b.Legs {
 		if !l.Living || l.Arrived || l.Status != NotLoaded || !departed(l.Flight, l.From, l.To) {
@@ -214,6 +214,6 @@ func (b *Bag) Depart(departed func(f Flight, from, to string) bool) {
 		if shared {
 			b.Legs, shared = slices.Clone(b.Legs), false
 		}
-		b.Legs[i].Status, b.Legs[i].Departed = Delayed, true
+		b.Legs[i].Status, b.Legs[i].LeftWithoutBag = Delayed, true
 	}
 }

@@ -163,7 +163,7 @@ func (w *Writer) appendLeg(dst []byte, t trail.Traced, l *bag.Leg) []byte {
 // appendCause appends the event that set the status of a leg, and its time, if the asker sees that
 // event. If the flight left without the bag, the time is that of its departure.
 func (w *Writer) appendCause(dst []byte, t trail.Traced, l *bag.Leg) []byte {
-	if l.Departed {
+	if l.LeftWithoutBag {
 		if reference, known := w.References.Departure(l.Flight, l.From, l.To); known {
 			at, _ := reference.Departure.Best()
 			dst = AppendTime(dst, "status_since", at)
@@ -273,7 +273,7 @@ func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 	if e.Code != bag.EventReflighted {
 		return nil
 	}
-	r := b.ReflightedBy(e)
+	r := b.OriginalOf(e)
 	if r == nil || viewer == nil {
 		return r
 	}

@@ -53,7 +53,7 @@ func find(l *trail.Listed, seen []trail.Traced) (trail.Traced, *bag.Leg) {
 		if at >= 0 {
 			leg := b.Legs[at]
 			if leg.Status != l.Leg.Status { // because of a rush bag, or of a message that came after the list was read
-				leg.SetBy, leg.Departed = nil, false
+				leg.SetBy, leg.LeftWithoutBag = nil, false
 			}
 			leg.Seat, leg.Status = l.Leg.Seat, l.Leg.Status
 			return t, &leg

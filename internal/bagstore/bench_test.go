@@ -49,11 +49,11 @@ func BenchmarkTrails(b *testing.B) {
 				r := s.Reader()
 				b.ReportAllocs()
 				for b.Loop() {
-					now, err := r.Read(context.Background(), trail.Wanted{Trails: plates})
+					now, err := r.Read(context.Background(), trail.Wanted{PlateMessages: plates})
 					if err != nil {
 						b.Fatal(err)
 					}
-					for _, held := range now.Trails {
+					for _, held := range now.PlateMessages {
 						if all, whole := held.Messages(); !whole || len(all) == 0 {
 							b.Fatal(all, whole)
 						}

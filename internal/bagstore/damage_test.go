@@ -86,7 +86,7 @@ func aBag() []bag.Filing {
 // hashes returns the keys of the hashes of aBag, and how to read each.
 func (b *fixture) hashes() map[string]trail.Wanted {
 	return map[string]trail.Wanted{
-		b.prefix + "b:0220123456":                              {Trails: []bag.Plate{damagedPlate}},
+		b.prefix + "b:0220123456":                              {PlateMessages: []bag.Plate{damagedPlate}},
 		b.prefix + "c:LX1:" + lx("1").Day.String() + ":AKE1LX": {Stowage: []bag.Container{ake("1", "1")}},
 	}
 }
@@ -95,7 +95,7 @@ func (b *fixture) hashes() map[string]trail.Wanted {
 func (b *fixture) holding(s *bagstore.Store, w trail.Wanted) trail.Held {
 	b.Helper()
 	found := b.find(s, w)
-	return append(found.Trails, found.Stowage...)[0]
+	return append(found.PlateMessages, found.Stowage...)[0]
 }
 
 func testDamagedValue(t *testing.T, b *fixture) {

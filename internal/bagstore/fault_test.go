@@ -37,11 +37,11 @@ func oneBag(n int) []bag.Filing {
 func complete(t *testing.T, s *bagstore.Store, filings []bag.Filing) error {
 	t.Helper()
 	e := filings[0].Entries[0]
-	now, err := s.Reader().Read(context.Background(), trail.Wanted{Flights: e.Flights, PNRs: e.PNRs, Trails: []bag.Plate{e.Plate}})
+	now, err := s.Reader().Read(context.Background(), trail.Wanted{Flights: e.Flights, PNRs: e.PNRs, PlateMessages: []bag.Plate{e.Plate}})
 	if err != nil {
 		return err
 	}
-	if f, p, m := len(now.Flights[0]), len(now.PNRs[0]), len(messagesOf(now.Trails[0])); f != 1 || p != 1 || m != len(filings) {
+	if f, p, m := len(now.Flights[0]), len(now.PNRs[0]), len(messagesOf(now.PlateMessages[0])); f != 1 || p != 1 || m != len(filings) {
 		return fmt.Errorf("%d plates on the flight, %d under the PNR, %d messages of %d", f, p, m, len(filings))
 	}
 	return nil
@@ -121,8 +121,8 @@ func TestALargeReadIsWholeOrAnError(t *testing.T) {
 	}
 	r := s.Reader()
 	read := func() error {
-		now, err := r.Read(context.Background(), trail.Wanted{Trails: plates})
-		for i, held := range now.Trails {
+		now, err := r.Read(context.Background(), trail.Wanted{PlateMessages: plates})
+		for i, held := range now.PlateMessages {
 			if all := messagesOf(held); len(all) != 1 || all[0].Raw != filings[i].Raw {
 				t.Fatalf("%s: %v, %v", plates[i], all, err)
 			}
@@ -237,8 +237,8 @@ func TestAPatientReaderWaitsForAReplyThatTakesLong(t *testing.T) {
 	}
 	proxy.Silence(true)
 	defer time.AfterFunc(1500*time.Millisecond, func() { proxy.Silence(false) }).Stop()
-	found, err := s.PatientReader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}})
-	if err != nil || len(messagesOf(found.Trails[0])) != 1 {
+	found, err := s.PatientReader().Read(context.Background(), trail.Wanted{PlateMessages: []bag.Plate{"0220123456"}})
+	if err != nil || len(messagesOf(found.PlateMessages[0])) != 1 {
 		t.Errorf("found %v, %v", found, err)
 	}
 }
@@ -255,7 +255,7 @@ func TestAPartOfALargeReadHasTheTimeOfTheWhole(t *testing.T) {
 	}
 	proxy.Silence(true)
 	defer time.AfterFunc(1300*time.Millisecond, func() { proxy.Silence(false) }).Stop()
-	if _, err := s.Reader().Read(t.Context(), trail.Wanted{Trails: plates}); err != nil {
+	if _, err := s.Reader().Read(t.Context(), trail.Wanted{PlateMessages: plates}); err != nil {
 		t.Error(err)
 	}
 }
@@ -279,7 +279,7 @@ func TestAConnectionThatIsRefusedIsNotAnEmptyAnswer(t *testing.T) {
 	var reading sync.WaitGroup
 	for range 16 { // some go alone, some together
 		reading.Go(func() {
-			now, err := reader.Read(context.Background(), trail.Wanted{PNRs: []string{"ABC123"}, Trails: []bag.Plate{"0220123456"}})
+			now, err := reader.Read(context.Background(), trail.Wanted{PNRs: []string{"ABC123"}, PlateMessages: []bag.Plate{"0220123456"}})
 			if !errors.Is(err, redis.ErrUnavailable) {
 				t.Errorf("found %v, %v", now, err)
 			}

@@ -50,11 +50,11 @@ func TestTheIndexInTheProcessExpiresByTheClock(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := func() int {
-		now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: []bag.Plate{"0220123456"}})
+		now, err := s.Reader().Read(context.Background(), trail.Wanted{PlateMessages: []bag.Plate{"0220123456"}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return len(messagesOf(now.Trails[0]))
+		return len(messagesOf(now.PlateMessages[0]))
 	}
 	if n := left(); n != 2 {
 		t.Errorf("%d messages", n)
@@ -81,12 +81,12 @@ func TestTheIndexInTheProcessTakesLongPipelines(t *testing.T) {
 			if _, err := s.Writer().File(context.Background(), filings); err != nil {
 				t.Error(err)
 			}
-			now, err := s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
+			now, err := s.Reader().Read(context.Background(), trail.Wanted{PlateMessages: plates})
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			for i, held := range now.Trails {
+			for i, held := range now.PlateMessages {
 				if all, whole := held.Messages(); !whole || len(all) != 1 || all[0].Raw != filings[i].Raw {
 					t.Errorf("plate %s: %v, %v", plates[i], all, whole)
 				}

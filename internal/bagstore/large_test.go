@@ -40,8 +40,8 @@ func TestWhatManyAskForAtOnceIsReadOnce(t *testing.T) {
 	for range crowd {
 		asking.Go(func() {
 			began.Done()
-			found, err := r.Read(t.Context(), trail.Wanted{Trails: []bag.Plate{"0220123456"}, PNRs: []string{"ABC123"}})
-			if err != nil || len(messagesOf(found.Trails[0])) != 3 || len(found.PNRs[0]) != 1 {
+			found, err := r.Read(t.Context(), trail.Wanted{PlateMessages: []bag.Plate{"0220123456"}, PNRs: []string{"ABC123"}})
+			if err != nil || len(messagesOf(found.PlateMessages[0])) != 3 || len(found.PNRs[0]) != 1 {
 				t.Errorf("%+v, %v", found, err)
 			}
 		})
@@ -85,7 +85,7 @@ func TestLargeQuestionsWaitBeforeTheyRead(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), wait)
 		defer cancel()
 		ctx, question := bytes.Ask(ctx)
-		_, err := r.Read(ctx, trail.Wanted{Trails: plates})
+		_, err := r.Read(ctx, trail.Wanted{PlateMessages: plates})
 		return question, err
 	}
 	first, err := ask("0220000001") // nobody knows yet that it is large

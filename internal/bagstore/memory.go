@@ -21,9 +21,9 @@ const largeReply = 256 << 10
 // estimate returns about how many bytes a question takes, and whether the last reply for one of its
 // plates was large.
 func (r *Reader) estimate(w *trail.Wanted) (bytes int64, large bool) {
-	versions := len(w.TrailVersions) + len(w.StowageVersions)
+	versions := len(w.PlateVersions) + len(w.StowageVersions)
 	bytes = bytesPerHash*int64(w.Size()-versions) + bytesPerVersion*int64(versions)
-	for _, plate := range w.Trails {
+	for _, plate := range w.PlateMessages {
 		if size := r.large.Get(string(plate)); size > 0 {
 			bytes, large = bytes+bytesPerByte*size, true
 		}
@@ -37,7 +37,7 @@ func (r *Reader) estimate(w *trail.Wanted) (bytes int64, large bool) {
 // about several flights only searches their lists for plates, and then reads few plates.
 func (q *query) measure(w *trail.Wanted, flights []*goredis.StringSliceCmd) (bytes int64) {
 	if len(flights) == 1 {
-		bytes = bytesPerHash * int64(max(0, len(flights[0].Val())-len(w.TrailVersions)))
+		bytes = bytesPerHash * int64(max(0, len(flights[0].Val())-len(w.PlateVersions)))
 	}
 	for _, reply := range q.replies {
 		bytes += bytesPerByte * sizeOf(reply)

@@ -70,23 +70,23 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	rushPNRs := addCommands(ctx, q, w.RushPNRs, k.rushPNR, "zrange", living...)
 	contents := addCommands(ctx, q, w.Contents, k.contents, "zrange", living...)
 	named := addCommands(ctx, q, w.Named, func(n bag.Named) string { return k.names(n.Flight) }, "smembers")
-	trails := addCommands(ctx, q, w.Trails, k.plate, readHash)
+	trails := addCommands(ctx, q, w.PlateMessages, k.plate, readHash)
 	stowage := addCommands(ctx, q, w.Stowage, k.stowage, readHash)
-	trailVersions := addCommands(ctx, q, w.TrailVersions, k.plate, readFields)
+	trailVersions := addCommands(ctx, q, w.PlateVersions, k.plate, readFields)
 	stowageVersions := addCommands(ctx, q, w.StowageVersions, k.stowage, readFields)
 	if err := q.send(ctx); err != nil {
 		return trail.Found{}, err
 	}
-	r.remember(w.Trails, trails)
+	r.remember(w.PlateMessages, trails)
 	if err := budget.Need(ctx, q.measure(&w, flights)-expected); err != nil {
 		return trail.Found{}, unavailable("wait for the memory of a question", err)
 	}
 	found := trail.Found{
 		Flights: r.ascending(flights), Airports: r.flights(airports, w.Airports), PNRs: r.ascending(pnrs), Originals: r.ascending(originals),
 		RushPNRs: r.ascending(rushPNRs), Contents: r.ascending(contents), Named: r.named(named, w.Named),
-		Trails: r.held(trails, w.Trails), Stowage: r.held(stowage, nil),
+		PlateMessages: r.held(trails, w.PlateMessages), Stowage: r.held(stowage, nil),
 	}
-	found.TrailVersions, found.StowageVersions = versions(trailVersions), versions(stowageVersions)
+	found.PlateVersions, found.StowageVersions = versions(trailVersions), versions(stowageVersions)
 	return found, nil
 }
 

@@ -212,10 +212,10 @@ func meetDamage(t *testing.T, url string) {
 		t.Fatal(err)
 	}
 	found, err := store.Reader().Read(ctx, trail.Wanted{
-		Trails: []bag.Plate{"0220999999"}, PNRs: []string{"DAMAGE"}, Originals: []bag.Plate{"0220999999"},
+		PlateMessages: []bag.Plate{"0220999999"}, PNRs: []string{"DAMAGE"}, Originals: []bag.Plate{"0220999999"},
 		Named: []bag.Named{{Flight: bag.Flight{Airline: "LX", Number: "1", Day: bag.DayOf(time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC))}}},
 	})
-	if err != nil || len(messagesOf(found.Trails[0]))+len(found.PNRs[0])+len(found.Named[0])+len(found.Originals[0]) > 0 {
+	if err != nil || len(messagesOf(found.PlateMessages[0]))+len(found.PNRs[0])+len(found.Named[0])+len(found.Originals[0]) > 0 {
 		t.Errorf("found %+v, %v", found, err)
 	}
 	for range 4 {

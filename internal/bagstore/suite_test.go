@@ -214,15 +214,15 @@ func (b *fixture) find(s *bagstore.Store, w trail.Wanted) trail.Found {
 
 // view holds everything that can be read of a few filings.
 type view struct {
-	Flights  map[bag.Flight][]bag.Plate
-	Airports map[bag.AirportDay][]bag.Flight
-	Named    map[bag.Named][]bag.Plate
-	PNRs     map[string][]bag.Plate
-	Rush     map[bag.Plate][]bag.Plate
-	RushPNRs map[string][]bag.Plate
-	Contents map[bag.Container][]bag.Plate
-	Trails   map[bag.Plate][]bag.Stored
-	Stowage  map[bag.Container][]bag.Stored
+	Flights       map[bag.Flight][]bag.Plate
+	Airports      map[bag.AirportDay][]bag.Flight
+	Named         map[bag.Named][]bag.Plate
+	PNRs          map[string][]bag.Plate
+	Rush          map[bag.Plate][]bag.Plate
+	RushPNRs      map[string][]bag.Plate
+	Contents      map[bag.Container][]bag.Plate
+	PlateMessages map[bag.Plate][]bag.Stored
+	Stowage       map[bag.Container][]bag.Stored
 }
 
 // messagesOf returns the messages of a plate or container in the order of receipt, without damaged
@@ -252,12 +252,12 @@ func wanted(filings []bag.Filing) (w trail.Wanted) {
 				}
 			}
 			w.PNRs, w.Originals = append(w.PNRs, e.PNRs...), append(w.Originals, e.Originals...)
-			w.Trails, w.Stowage = append(w.Trails, e.Plate), append(w.Stowage, e.Stowage...)
+			w.PlateMessages, w.Stowage = append(w.PlateMessages, e.Plate), append(w.Stowage, e.Stowage...)
 		}
 	}
 	w.Flights, w.Airports, w.Named = smallmap.Distinct(w.Flights), smallmap.Distinct(w.Airports), smallmap.Distinct(w.Named)
 	w.PNRs, w.Originals = smallmap.Distinct(w.PNRs), smallmap.Distinct(w.Originals)
-	w.Trails, w.Stowage = smallmap.Distinct(w.Trails), smallmap.Distinct(w.Stowage)
+	w.PlateMessages, w.Stowage = smallmap.Distinct(w.PlateMessages), smallmap.Distinct(w.Stowage)
 	w.RushPNRs, w.Contents = w.PNRs, w.Stowage
 	return w
 }
@@ -282,7 +282,7 @@ func (b *fixture) read(index trail.Index, filings []bag.Filing) view {
 	return view{
 		mapped(w.Flights, found.Flights), mapped(w.Airports, found.Airports), mapped(w.Named, found.Named), mapped(w.PNRs, found.PNRs),
 		mapped(w.Originals, found.Originals), mapped(w.RushPNRs, found.RushPNRs), mapped(w.Contents, found.Contents),
-		mapped(w.Trails, messages(found.Trails)), mapped(w.Stowage, messages(found.Stowage)),
+		mapped(w.PlateMessages, messages(found.PlateMessages)), mapped(w.Stowage, messages(found.Stowage)),
 	}
 }
 
@@ -320,17 +320,17 @@ func (b *fixture) check(s *bagstore.Store, filings []bag.Filing) {
 	compare(b, "plates of PNR", got.PNRs, want.PNRs)
 	compare(b, "rush bags of plate", got.Rush, want.Rush)
 	compare(b, "rush bags of PNR", got.RushPNRs, want.RushPNRs)
-	compare(b, "messages of plate", got.Trails, want.Trails)
+	compare(b, "messages of plate", got.PlateMessages, want.PlateMessages)
 	compare(b, "plates in container", got.Contents, want.Contents)
 	compare(b, "positionings of container", got.Stowage, want.Stowage)
-	plates := wanted(filings).Trails
+	plates := wanted(filings).PlateMessages
 	lengths, err := s.Reader().Lengths(context.Background(), plates)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for i, plate := range plates {
-		if lengths[i] != len(want.Trails[plate]) {
-			b.Errorf("%d messages of plate %s, want %d", lengths[i], plate, len(want.Trails[plate]))
+		if lengths[i] != len(want.PlateMessages[plate]) {
+			b.Errorf("%d messages of plate %s, want %d", lengths[i], plate, len(want.PlateMessages[plate]))
 		}
 	}
 }
@@ -435,19 +435,19 @@ func testEmpty(t *testing.T, b *fixture) {
 	two, containers := []bag.Plate{"0220123456", "0220123457"}, []bag.Container{ake("1", "1"), ake("2", "1")}
 	got, err := r.Read(ctx, trail.Wanted{
 		Flights: []bag.Flight{lx("1"), lx("2")}, Airports: []bag.AirportDay{{}, {Airport: "ZRH"}}, PNRs: []string{"ABC123", ""}, Originals: two, RushPNRs: []string{"ABC123", ""}, Contents: containers, Named: []bag.Named{{Flight: lx("1"), Surname: "X"}},
-		Trails: two, Stowage: containers, TrailVersions: two, StowageVersions: containers,
+		PlateMessages: two, Stowage: containers, PlateVersions: two, StowageVersions: containers,
 	})
-	for _, held := range append(got.Trails, got.Stowage...) {
+	for _, held := range append(got.PlateMessages, got.Stowage...) {
 		if messages, whole := held.Messages(); held.Version != 1 || len(messages) > 0 || !whole {
 			t.Errorf("version %d of %v, whole: %t", held.Version, messages, whole)
 		}
 	}
-	trails, stowage := len(got.Trails), len(got.Stowage)
-	got.Trails, got.Stowage = nil, nil
+	trails, stowage := len(got.PlateMessages), len(got.Stowage)
+	got.PlateMessages, got.Stowage = nil, nil
 	none := [][]bag.Plate{{}, {}}
 	want := trail.Found{
 		Flights: none, Airports: [][]bag.Flight{nil, nil}, PNRs: none, Originals: none, RushPNRs: none, Contents: none, Named: [][]bag.Plate{nil},
-		TrailVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1},
+		PlateVersions: []uint64{1, 1}, StowageVersions: []uint64{1, 1},
 	}
 	if err != nil || trails != 2 || stowage != 2 || !reflect.DeepEqual(got, want) {
 		t.Errorf("found %+v, %v", got, err)
@@ -455,7 +455,7 @@ func testEmpty(t *testing.T, b *fixture) {
 	if lengths, err := r.Lengths(ctx, two); err != nil || !slices.Equal(lengths, []int{0, 0}) {
 		t.Errorf("lengths %v, %v", lengths, err)
 	}
-	if got, err := r.Read(ctx, trail.Wanted{}); err != nil || len(got.Trails) > 0 {
+	if got, err := r.Read(ctx, trail.Wanted{}); err != nil || len(got.PlateMessages) > 0 {
 		t.Errorf("found %+v, %v, where nothing was wanted", got, err)
 	}
 	if fresh, err := b.open(retention, now).Writer().File(ctx, nil); err != nil || len(fresh) > 0 {
@@ -473,7 +473,7 @@ func testPosition(t *testing.T, b *fixture) {
 		filings = append(filings, bag.Filing{Raw: "BSM", Received: at, Position: p, Entries: []bag.Entry{{Plate: "0220123456"}}})
 	}
 	version := func() uint64 {
-		return b.find(s, trail.Wanted{TrailVersions: []bag.Plate{"0220123456"}}).TrailVersions[0]
+		return b.find(s, trail.Wanted{PlateVersions: []bag.Plate{"0220123456"}}).PlateVersions[0]
 	}
 	for _, f := range filings {
 		before := version()
@@ -578,7 +578,7 @@ func testListedFirst(t *testing.T, b *fixture) {
 	deadline := time.Now().Add(30 * time.Second)
 	for i := range filings {
 		e := &filings[i].Entries[0]
-		for len(messagesOf(b.find(s, trail.Wanted{Trails: []bag.Plate{e.Plate}}).Trails[0])) == 0 { // without a pause, to see the first moment
+		for len(messagesOf(b.find(s, trail.Wanted{PlateMessages: []bag.Plate{e.Plate}}).PlateMessages[0])) == 0 { // without a pause, to see the first moment
 			if time.Now().After(deadline) {
 				t.Fatalf("%s is not found", e.Plate)
 			}
@@ -617,7 +617,7 @@ func testRange(t *testing.T, b *fixture) {
 	if len(plates) != 999 {
 		t.Fatalf("%d plates", len(plates))
 	}
-	for i, held := range b.find(s, trail.Wanted{Trails: plates}).Trails {
+	for i, held := range b.find(s, trail.Wanted{PlateMessages: plates}).PlateMessages {
 		if all := messagesOf(held); len(all) != 1 || all[0].Raw != f.Raw {
 			t.Errorf("%s: %v", plates[i], all)
 		}
@@ -632,7 +632,7 @@ func testLongTrail(t *testing.T, b *fixture) {
 		filings = append(filings, bag.Filing{Raw: fmt.Sprintf("BPM %d", i), Received: start.Add(time.Duration(i) * time.Millisecond), Entries: []bag.Entry{{Plate: "0220123456"}}})
 	}
 	b.file(s, filings...)
-	messages := messagesOf(b.find(s, trail.Wanted{Trails: []bag.Plate{"0220123456"}}).Trails[0])
+	messages := messagesOf(b.find(s, trail.Wanted{PlateMessages: []bag.Plate{"0220123456"}}).PlateMessages[0])
 	if len(messages) != len(filings) {
 		t.Fatalf("%d messages", len(messages))
 	}
@@ -662,13 +662,13 @@ func testLargeFlight(t *testing.T, b *fixture) {
 	var found trail.Found
 	redistest.Eventually(t, time.Minute, "it cannot be read", func() bool { // a machine that does a lot beside may be too slow at first
 		var err error
-		found, err = s.Reader().Read(context.Background(), trail.Wanted{Trails: plates})
+		found, err = s.Reader().Read(context.Background(), trail.Wanted{PlateMessages: plates})
 		if err != nil && !errors.Is(err, redis.ErrUnavailable) {
 			t.Fatal(err)
 		}
 		return err == nil
 	})
-	for i, held := range found.Trails {
+	for i, held := range found.PlateMessages {
 		if all := messagesOf(held); len(all) != 3 || !strings.Contains(all[1].Raw, string(plates[i])) {
 			t.Fatalf("%s: %v", plates[i], all)
 		}
@@ -682,9 +682,9 @@ func testVersions(t *testing.T, b *fixture) {
 	// or these alone.
 	versions := func() []uint64 {
 		t.Helper()
-		found := b.find(s, trail.Wanted{Trails: plates, Stowage: containers, TrailVersions: plates, StowageVersions: containers})
-		read := []uint64{found.Trails[0].Version, found.Trails[1].Version, found.Stowage[0].Version, found.Stowage[1].Version}
-		if alone := append(found.TrailVersions, found.StowageVersions...); !slices.Equal(alone, read) {
+		found := b.find(s, trail.Wanted{PlateMessages: plates, Stowage: containers, PlateVersions: plates, StowageVersions: containers})
+		read := []uint64{found.PlateMessages[0].Version, found.PlateMessages[1].Version, found.Stowage[0].Version, found.Stowage[1].Version}
+		if alone := append(found.PlateVersions, found.StowageVersions...); !slices.Equal(alone, read) {
 			t.Errorf("versions alone are %v, and read with the messages %v", alone, read)
 		}
 		return read
@@ -728,8 +728,8 @@ func testVersionsTravel(t *testing.T, b *fixture) {
 	}
 	versions := func(s *bagstore.Store) [2]uint64 {
 		t.Helper()
-		found := b.find(s, trail.Wanted{TrailVersions: []bag.Plate{"0220123456"}, StowageVersions: []bag.Container{container}})
-		return [2]uint64{found.TrailVersions[0], found.StowageVersions[0]}
+		found := b.find(s, trail.Wanted{PlateVersions: []bag.Plate{"0220123456"}, StowageVersions: []bag.Container{container}})
+		return [2]uint64{found.PlateVersions[0], found.StowageVersions[0]}
 	}
 	before := versions(one)
 	if got := versions(two); got != before {
@@ -824,7 +824,7 @@ func testPrefix(t *testing.T, b *fixture) {
 	other := *b
 	other.url = strings.Replace(b.url, "prefix=", "prefix=other", 1)
 	o := other.open(retention, in(2*retention))
-	if v := other.read(o.Reader(), []bag.Filing{f}); len(v.Flights[lx("1")])+len(v.Trails["0220123456"]) != 0 {
+	if v := other.read(o.Reader(), []bag.Filing{f}); len(v.Flights[lx("1")])+len(v.PlateMessages["0220123456"]) != 0 {
 		t.Errorf("read %v", v)
 	}
 	if swept := b.sweep(o, nil); swept.Keys != 0 {

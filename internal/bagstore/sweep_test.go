@@ -86,13 +86,13 @@ func testSweep(t *testing.T, b *fixture) {
 		t.Errorf("swept %+v", swept)
 	}
 	v := b.read(s.Reader(), filings)
-	if got := v.Trails["0220000001"]; len(got) != 1 || got[0].Raw != "new BSM" {
+	if got := v.PlateMessages["0220000001"]; len(got) != 1 || got[0].Raw != "new BSM" {
 		t.Errorf("left of the first plate: %v", got)
 	}
-	if got := len(v.Trails["0220000002"]); got != 0 {
+	if got := len(v.PlateMessages["0220000002"]); got != 0 {
 		t.Errorf("left of the second plate: %d", got)
 	}
-	if len(v.Trails["0220000003"]) != 1 || len(v.Stowage[ake("1", "2")]) != 1 {
+	if len(v.PlateMessages["0220000003"]) != 1 || len(v.Stowage[ake("1", "2")]) != 1 {
 		t.Errorf("left of the third plate and the container: %v", v)
 	}
 	if swept := b.sweep(s, filings); swept.Messages+swept.Members+swept.Extended != 0 {
@@ -129,7 +129,7 @@ func testExtend(t *testing.T, b *fixture) {
 	}
 	late := b.open(retention, in(165*day))
 	v := b.read(late.Reader(), filings)
-	if len(v.Flights[lx("1")]) != 1 || len(v.PNRs["PNR1"]) != 1 || len(v.Rush["9220000001"]) != 1 || len(v.Contents[ake("1", "1")]) != 1 || len(v.Trails["0220000001"]) != 2 {
+	if len(v.Flights[lx("1")]) != 1 || len(v.PNRs["PNR1"]) != 1 || len(v.Rush["9220000001"]) != 1 || len(v.Contents[ake("1", "1")]) != 1 || len(v.PlateMessages["0220000001"]) != 2 {
 		t.Errorf("shortly before the end of the bag: %+v", v)
 	}
 	on := ":" + lx("1").Day.String()
@@ -197,9 +197,9 @@ func testSweepAndWrite(t *testing.T, b *fixture) {
 	all.Wait()
 	b.sweep(s, living)
 	got, want := b.read(s.Reader(), living), b.read(b.twin(living), living)
-	for plate, messages := range want.Trails {
-		if !slices.Equal(got.Trails[plate], messages) {
-			t.Errorf("%s has %d messages, want %d", plate, len(got.Trails[plate]), len(messages))
+	for plate, messages := range want.PlateMessages {
+		if !slices.Equal(got.PlateMessages[plate], messages) {
+			t.Errorf("%s has %d messages, want %d", plate, len(got.PlateMessages[plate]), len(messages))
 		}
 	}
 	for c, messages := range want.Stowage {

@@ -25,7 +25,7 @@ type crammed struct {
 }
 
 func (s crammed) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
-	lengths, err := s.Lengths(ctx, w.Trails)
+	lengths, err := s.Lengths(ctx, w.PlateMessages)
 	if err != nil {
 		return trail.Found{}, err
 	}

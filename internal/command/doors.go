@@ -49,7 +49,7 @@ func (s *service) openDoors(ctx context.Context) error {
 	if s.webhooks != nil {
 		running.start("webhooks", s.webhooks.Run)
 	}
-	if s.desk != nil {
+	if s.rejectOperations != nil {
 		running.start("jobs over rejects", s.runJobs)
 	}
 	if s.maintainsStores() {

@@ -127,8 +127,8 @@ func localURL(conf *config.Config, address string) string {
 	return scheme + net.JoinHostPort(host, port)
 }
 
-// site makes the operations and pages that are served over HTTP. It also sets s.webhooks and s.desk,
-// whose work openDoors starts.
+// site makes the operations and pages that are served over HTTP. It also sets s.webhooks and
+// s.rejectOperations, whose work openDoors starts.
 func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	trails := func(seen bag.Sight) queryapi.Trails { return s.trails.For(seen) }
 	feed := s.openFeed()
@@ -145,7 +145,7 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	pages := apidoc.Pages(thisBuild().version, s.clock, s.home())
 	requests := telemetry.NewRequests(s.registry)
 	messages := httpdoor.Messages{
-		Acceptor: acceptor, Attempts: remembered, Preview: preview.New(s.filer, s.library), Airports: s.library,
+		Acceptor: acceptor, Attempts: remembered, Preview: preview.New(s.enricher, s.library), Airports: s.library,
 		Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}
 	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
@@ -153,8 +153,8 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 	hooks := queryapi.Webhooks{Queries: queries, Service: s.openWebhooks(feed), NoWebhooks: s.noWebhooks()}
 	operations = append(operations, hooks.Operations()...)
 	operations = append(operations, web.SessionOperations()...)
-	s.desk = &queryapi.Rejects{Store: s.rejected, Acceptor: acceptor, Keys: s.keys, NewID: rand.Text, Begun: make(chan struct{}, 1)}
-	operations = append(operations, s.desk.Operations()...)
+	s.rejectOperations = &queryapi.Rejects{Store: s.rejectStore, Acceptor: acceptor, Keys: s.keys, NewID: rand.Text, Begun: make(chan struct{}, 1)}
+	operations = append(operations, s.rejectOperations.Operations()...)
 	operations = append(operations, s.status.Operation())
 	for _, op := range operations {
 		requests.Expect(op.Template, op.Method)

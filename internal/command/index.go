@@ -34,9 +34,9 @@ func (s *service) openIndex(context.Context) (err error) {
 	if err != nil {
 		return failed(err)
 	}
-	s.rejected = rejectstore.New(s.redis, s.conf.Rules.RejectsRetention, s.clock)
+	s.rejectStore = rejectstore.New(s.redis, s.conf.Rules.RejectsRetention, s.clock)
 	s.cleanup.add("index", func() error { s.store.Close(); return nil })
-	s.trails = trail.New(s.store.Reader(), s.filer, trail.Settings{
+	s.trails = trail.New(s.store.Reader(), s.enricher, trail.Settings{
 		Window:    s.conf.Rules.DuplicateWindow,
 		Retention: s.conf.Rules.Retention,
 		Airports:  s.library,
@@ -104,7 +104,7 @@ func (s *service) sweep(ctx context.Context) error {
 // ctx ends.
 func (s *service) trimRejects(ctx context.Context) error {
 	gauge := telemetry.NewRejects(s.registry)
-	s.rejected.Run(ctx, func(open int64, err error) {
+	s.rejectStore.Run(ctx, func(open int64, err error) {
 		if err != nil {
 			s.log.Warn("old rejects cannot be removed or counted", zap.Error(err))
 			return
@@ -116,7 +116,7 @@ func (s *service) trimRejects(ctx context.Context) error {
 
 // runJobs advances jobs over rejects, until ctx ends.
 func (s *service) runJobs(ctx context.Context) error {
-	s.desk.RunJobs(ctx, func(err error) { s.log.Warn("a step of a job over rejects failed, and is retried", zap.Error(err)) })
+	s.rejectOperations.RunJobs(ctx, func(err error) { s.log.Warn("a step of a job over rejects failed, and is retried", zap.Error(err)) })
 	return nil
 }
 
@@ -177,7 +177,7 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 func (s *service) restoreRejects(ctx context.Context) {
 	s.state.Set(errors.New("reading the rejected messages"))
 	began := s.clock()
-	read, err := s.kafka.RestoreRejects(ctx, s.firstReject(), kafkaDoor, s.judge, s.rejected)
+	read, err := s.kafka.RestoreRejects(ctx, s.firstReject(), kafkaDoor, s.judge, s.rejectStore)
 	if err != nil {
 		s.log.Error("not all rejected messages are read back; a replay reads them again, and with a Redis in the process the next start", zap.Int("messages", read), zap.Error(err))
 		return
@@ -198,7 +198,7 @@ func (s *service) rebuild(ctx context.Context) error {
 	}
 	s.restoreRejects(ctx)
 	said := s.clock()
-	progress, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: s.rebuilder(), Store: s.rejected}, kafka.Start{}, func(p kafkadoor.Progress) {
+	progress, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: s.rebuilder(), Store: s.rejectStore}, kafka.Start{}, func(p kafkadoor.Progress) {
 		s.state.Set(fmt.Errorf("rebuilding the index: %d of %d records", p.Records, p.Total))
 		if now := s.clock(); now.Sub(said) >= progressEvery {
 			said = now

@@ -74,8 +74,8 @@ func (s *service) openKafka(ctx context.Context) (err error) {
 // nil. They are also logged, except in a demo.
 func (s *service) keepRejects(in ingestor.Rejects) {
 	var places rejectPlaces
-	if s.rejected != nil && !(s.isTool() && s.redis.InProcess()) { // the Redis of a tool ends with it
-		places = append(places, storedRejects{s.rejected, s.log})
+	if s.rejectStore != nil && !(s.isTool() && s.redis.InProcess()) { // the Redis of a tool ends with it
+		places = append(places, storedRejects{s.rejectStore, s.log})
 	}
 	if in != nil {
 		places = append(places, in)
@@ -144,7 +144,7 @@ func (s *service) startBroker() (string, error) {
 	s.ready.Add("data directory", true, func(context.Context) error { return errors.Join(running.Check(), writable(s.conf.DataDir)) })
 	s.inProcess("kafka", "a Kafka-protocol broker that keeps its log and offsets", "BAGTRAIL_KAFKA_BROKERS",
 		zap.String("address", running.Addr()), zap.String("directory", s.conf.DataDir))
-	if s.conf.Kafka.EmbeddedOpen {
+	if s.conf.Kafka.EmbeddedUnauthenticated {
 		s.log.Warn("the in-process kafka has no authentication: whoever reaches its address may read and write every topic",
 			zap.String("address", running.Addr()))
 	}

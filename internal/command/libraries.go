@@ -90,8 +90,8 @@ func (s *service) openLibraries(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.library, s.airlines, s.filer = library, airline.New(pairs...), enricher.New(library, pairs...)
-	s.judge = ingestor.NewJudge(s.library, s.filer)
+	s.library, s.airlines, s.enricher = library, airline.New(pairs...), enricher.New(library, pairs...)
+	s.judge = ingestor.NewJudge(s.library, s.enricher)
 	return nil
 }
 

@@ -135,7 +135,7 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 		s.restoreRejects(ctx) // before the log, which says which of them were resubmitted
 	}
 	shown := newProgress(p.stderr)
-	done, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: acceptor, Store: s.rejected}, start, func(now kafkadoor.Progress) {
+	done, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: acceptor, Store: s.rejectStore}, start, func(now kafkadoor.Progress) {
 		shown.show(s.clock(), "%d of %d records, %.0f a second, %v left", now.Records, now.Total, now.Rate(), now.Left().Round(time.Second))
 	})
 	shown.clear()
@@ -164,7 +164,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Log: s.record, Index: s.index})
 	if s.redis.InProcess() { // Redis is empty, but the topics say which rejects were resubmitted
 		s.restoreRejects(ctx)
-		if _, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: s.rebuilder(), Store: s.rejected}, kafka.Start{}, nil); err != nil {
+		if _, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: s.rebuilder(), Store: s.rejectStore}, kafka.Start{}, nil); err != nil {
 			return failed(err)
 		}
 	}
@@ -192,7 +192,7 @@ func (s *service) settledRejects(ctx context.Context, origins []string) (map[str
 		ids[i] = rejectstore.ID(origin)
 		originOf[ids[i]] = origin
 	}
-	found, err := s.rejected.Get(ctx, false, ids...)
+	found, err := s.rejectStore.Get(ctx, false, ids...)
 	settled := make(map[string]bool)
 	for _, r := range found {
 		if r.State != rejectstore.Open || r.Claim != "" {

@@ -59,36 +59,36 @@ type service struct {
 	ready    telemetry.Readiness
 	state    telemetry.State // of the start and the stop
 
-	library  *airport.Library
-	airlines *airline.Library
-	flights  *flightref.Store
-	filer    *enricher.Enricher
-	judge    *ingestor.Judge
-	keys     *apikey.Store
-	secret   secret.Secret // nil if there is none
-	listener net.Listener  // of the HTTP door, or nil
-	redis    *redis.Client
-	store    *bagstore.Store
-	trails   *trail.Reader
-	index    ingestor.Index
-	client   *kafka.Client        // nil if Kafka is off
-	kafka    *kafkadoor.Door      // nil if Kafka is off
-	changes  *changes.Stage       // nil if there are no changes
-	webhooks *webhooks.Service    // nil if the process has no webhooks
-	reloads  changes.Reloads      // of the flight reference
-	consumer *telemetry.Consumer  // of the Kafka door
-	waited   func() time.Duration // kafka.Consumer.Waited of the Kafka door
-	changed  *telemetry.Consumer  // of the stage of changes
-	status   *status.Monitor
-	record   ingestor.Log
-	rejects  ingestor.Rejects
-	rejected *rejectstore.Store
-	desk     *queryapi.Rejects // nil without the HTTP door
-	received *ingestor.Clock   // of all doors
-	feeds    *feeds.Store      // nil in a tool
-	counter  *feeds.Counter    // nil in a tool
-	demo     demo              // of the demo door
-	wtr      *wtr.Client
+	library          *airport.Library
+	airlines         *airline.Library
+	flights          *flightref.Store
+	enricher         *enricher.Enricher
+	judge            *ingestor.Judge
+	keys             *apikey.Store
+	secret           secret.Secret // nil if there is none
+	listener         net.Listener  // of the HTTP door, or nil
+	redis            *redis.Client
+	store            *bagstore.Store
+	trails           *trail.Reader
+	index            ingestor.Index
+	client           *kafka.Client        // nil if Kafka is off
+	kafka            *kafkadoor.Door      // nil if Kafka is off
+	changes          *changes.Stage       // nil if there are no changes
+	webhooks         *webhooks.Service    // nil if the process has no webhooks
+	reloads          changes.Reloads      // of the flight reference
+	consumer         *telemetry.Consumer  // of the Kafka door
+	waited           func() time.Duration // kafka.Consumer.Waited of the Kafka door
+	changed          *telemetry.Consumer  // of the stage of changes
+	status           *status.Monitor
+	record           ingestor.Log
+	rejects          ingestor.Rejects
+	rejectStore      *rejectstore.Store
+	rejectOperations *queryapi.Rejects // nil without the HTTP door
+	received         *ingestor.Clock   // of all doors
+	feeds            *feeds.Store      // nil in a tool
+	counter          *feeds.Counter    // nil in a tool
+	demo             demo              // of the demo door
+	wtr              *wtr.Client
 }
 
 var errStopping = errors.New("stopping")

@@ -63,21 +63,21 @@ func (r Redis) InProcess() bool { return r.URL == "" }
 
 // Kafka holds the topics: messages, rejects, marks, changes and webhooks.
 type Kafka struct {
-	Brokers       []string // host:port; empty for the in-process broker, unless Off
-	Off           bool     // no Kafka at all
-	TLS           bool
-	Mechanism     string // PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or "" for no SASL
-	Username      string
-	Password      string
-	EmbeddedAddr  string // of the in-process broker
-	EmbeddedOpen  bool   // that address may be other than loopback, although the broker has no authentication
-	AcceptLoss    bool   // the in-process broker starts without the lost part of its log
-	Topic         string // messages as sent
-	RejectsTopic  string
-	ChangesTopic  string // "": there are no changes
-	MarksTopic    string // of plates that may have changed
-	WebhooksTopic string // "": there are no webhooks
-	Group         string
+	Brokers                 []string // host:port; empty for the in-process broker, unless Off
+	Off                     bool     // no Kafka at all
+	TLS                     bool
+	Mechanism               string // PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, or "" for no SASL
+	Username                string
+	Password                string
+	EmbeddedAddr            string // of the in-process broker
+	EmbeddedUnauthenticated bool   // that address may be other than loopback, although the broker has no authentication
+	AcceptLoss              bool   // the in-process broker starts without the lost part of its log
+	Topic                   string // messages as sent
+	RejectsTopic            string
+	ChangesTopic            string // "": there are no changes
+	MarksTopic              string // of plates that may have changed
+	WebhooksTopic           string // "": there are no webhooks
+	Group                   string
 }
 
 // InProcess reports whether the broker runs in this process.

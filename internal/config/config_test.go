@@ -104,7 +104,7 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 		Redis:   config.Redis{URL: "redis+sentinel://a:1,b:2/m"},
 		Kafka: config.Kafka{
 			Brokers: []string{"a:1", "b:2"}, TLS: true, Mechanism: "SCRAM-SHA-512", Username: "u", Password: "p",
-			EmbeddedAddr: "127.0.0.1:1", EmbeddedOpen: true, AcceptLoss: true, Topic: "t", RejectsTopic: "r", ChangesTopic: "", MarksTopic: "m", WebhooksTopic: "w", Group: "g",
+			EmbeddedAddr: "127.0.0.1:1", EmbeddedUnauthenticated: true, AcceptLoss: true, Topic: "t", RejectsTopic: "r", ChangesTopic: "", MarksTopic: "m", WebhooksTopic: "w", Group: "g",
 		},
 		WTR:   config.WTR{URL: "https://wtr/x", Timeout: 3 * time.Second},
 		Files: config.Files{Keys: "keys", Airports: "airports", Airlines: "airlines", Flights: "flights"},

@@ -73,7 +73,7 @@ func (c *Config) settings() []setting {
 		{name: "kafka-sasl-username", value: text(&c.Kafka.Username), empty: true, usage: "user `name` for SASL"},
 		{name: "kafka-sasl-password", value: text(&c.Kafka.Password), empty: true, secret: true, usage: "`password` for SASL"},
 		{name: "embedded-kafka-addr", init: "127.0.0.1:9092", value: text(&c.Kafka.EmbeddedAddr), usage: "`address` on which the in-process broker listens"},
-		{name: "embedded-kafka-unauthenticated", init: "false", value: truth(&c.Kafka.EmbeddedOpen), usage: "let the in-process broker, which has no authentication, listen on an address other than loopback"},
+		{name: "embedded-kafka-unauthenticated", init: "false", value: truth(&c.Kafka.EmbeddedUnauthenticated), usage: "let the in-process broker, which has no authentication, listen on an address other than loopback"},
 		{name: "embedded-kafka-accept-loss", init: "false", value: truth(&c.Kafka.AcceptLoss), usage: "let the in-process broker start although part of its log is lost"},
 		{name: "kafka-topic", init: "bim.raw", value: text(&c.Kafka.Topic), usage: "`topic` of the messages as sent"},
 		{name: "kafka-rejects-topic", init: "bim.rejected", value: text(&c.Kafka.RejectsTopic), usage: "`topic` of the rejected messages"},

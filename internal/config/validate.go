@@ -61,7 +61,7 @@ func (k Kafka) validate() error {
 	}
 	return errors.Join(append(errs,
 		k.validateSASL(), address("embedded-kafka-addr", k.EmbeddedAddr), k.validateTopics(),
-		faultIf(k.InProcess() && !k.EmbeddedOpen && hostPort(k.EmbeddedAddr) == nil && !loopback(k.EmbeddedAddr), "embedded-kafka-addr",
+		faultIf(k.InProcess() && !k.EmbeddedUnauthenticated && hostPort(k.EmbeddedAddr) == nil && !loopback(k.EmbeddedAddr), "embedded-kafka-addr",
 			"%q is not a loopback address: the in-process broker has no authentication; if everybody who reaches the address may read and write all topics, set %s",
 			k.EmbeddedAddr, variable("embedded-kafka-unauthenticated")),
 		faultIf(strings.TrimSpace(k.Group) == "", "kafka-group", "is blank"),

@@ -64,7 +64,7 @@ func (v *visit) board() (view, *problem) {
 	airport := strings.ToUpper(strings.TrimSpace(asked.Get("airport")))
 	date, err := time.Parse(time.DateOnly, asked.Get("date"))
 	direction := cmp.Or(asked.Get("direction"), "D")
-	if airport != "" && !v.airports.KnownAirport(airport) {
+	if airport != "" && !v.airports.KnownLocation(airport) {
 		shown.Data = boardPage{Unknown: "That"} // other words of an address are not shown
 		if parser.IsThreeCapitals(airport) {
 			shown.Data = boardPage{Unknown: airport}

@@ -86,7 +86,7 @@ func parseQuery(text string, airports *airport.Library, now time.Time, which whi
 	q.End, q.PNR = q.first(w.ends), q.first(append(w.pnrs, w.either...))
 	q.Airline, q.Flight, _ = flightOf(strings.ReplaceAll(q.first(append(w.flights, w.either...)), " ", ""))
 	q.Day, _ = dayOf(q.first(w.days), now)
-	isCode := func(word string) bool { return len(word) == 3 && airports.KnownAirport(word) }
+	isCode := func(word string) bool { return len(word) == 3 && airports.KnownLocation(word) }
 	q.readNames(q.readAirport(w.names, isCode, which), isCode)
 	switch {
 	case len(w.either) == 0:

@@ -146,9 +146,9 @@ func (v *visit) airport() string {
 	all := v.session.Airports
 	last, err := v.r.Cookie(lastAirport)
 	switch {
-	case err == nil && v.airports.KnownAirport(last.Value) && (slices.Contains(all, "*") || slices.Contains(all, last.Value)):
+	case err == nil && v.airports.KnownLocation(last.Value) && (slices.Contains(all, "*") || slices.Contains(all, last.Value)):
 		return last.Value
-	case len(all) > 0 && v.airports.KnownAirport(all[0]):
+	case len(all) > 0 && v.airports.KnownLocation(all[0]):
 		return all[0]
 	}
 	return ""

@@ -17,7 +17,7 @@ type damagedIndex struct {
 
 func (d *damagedIndex) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
 	found, err := d.Index.Read(ctx, w)
-	for _, all := range [][]trail.Held{found.Trails, found.Stowage} {
+	for _, all := range [][]trail.Held{found.PlateMessages, found.Stowage} {
 		for i := range all {
 			if messages, _ := all[i].Messages(); d.damaged && len(messages) > 0 {
 				all[i].Messages = func() ([]bag.Stored, bool) { return messages[:len(messages)-1], false }

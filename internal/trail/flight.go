@@ -103,7 +103,7 @@ func (r *Reader) eachAt(l list, at end, do func(*listedPlate, *listedBag, bag.Le
 		for j := range l.plates[i].bags {
 			b := &l.plates[i].bags[j]
 			now := bag.Bag{Legs: b.legs}
-			r.depart(&now)
+			r.delayDeparted(&now)
 			for _, leg := range now.Legs {
 				if at.has(leg) {
 					do(&l.plates[i], b, leg)
@@ -176,9 +176,9 @@ func newList(plates []listedPlate) list {
 // list makes the list of a flight. It takes the entries that have not changed from the cached list
 // before.
 func (s *session) list(ctx context.Context, f bag.Flight, before list) (list, error) {
-	w := readPlan{session: s, Wanted: Wanted{Flights: []bag.Flight{f}, StowageVersions: before.containers, TrailVersions: make([]bag.Plate, len(before.plates))}}
+	w := readPlan{session: s, Wanted: Wanted{Flights: []bag.Flight{f}, StowageVersions: before.containers, PlateVersions: make([]bag.Plate, len(before.plates))}}
 	for i := range before.plates {
-		w.TrailVersions[i] = before.plates[i].plate
+		w.PlateVersions[i] = before.plates[i].plate
 		w.wantRushBagsOf(&before.plates[i])
 	}
 	now, err := s.ask(ctx, w.Wanted)

@@ -129,14 +129,14 @@ func (p *readPlan) cached(plate bag.Plate) *plateState {
 		p.trails.Set(plate, before)
 		return before
 	case have && !known && !p.skipVersions:
-		p.TrailVersions = append(p.TrailVersions, plate)
+		p.PlateVersions = append(p.PlateVersions, plate)
 		for _, c := range before.containers {
 			if !p.stowageVersions.Has(c) && p.containers.Add(c) {
 				p.StowageVersions = append(p.StowageVersions, c)
 			}
 		}
 	default:
-		p.Trails = append(p.Trails, plate)
+		p.PlateMessages = append(p.PlateMessages, plate)
 		if have {
 			for _, c := range before.containers {
 				p.wantStowage(c)

@@ -223,11 +223,11 @@ func TestRules5Lifetimes(t *testing.T) {
 	w.send("12T06:05", bsm()...)                                                                // a copy
 	w.send("13T07:00", bpm(".J/S//A/13MAR/0730L", ".F/LX100/12MAR/JFK", ".N/0220000001001")...) // read at 06:30 UTC
 	w.send("03T07:00", named("LX100/03MAR/JFK", "SMITH/JOHN", "ABC123")...)
-	now, err := w.index.Read(t.Context(), trail.Wanted{Trails: []bag.Plate{plate}})
+	now, err := w.index.Read(t.Context(), trail.Wanted{PlateMessages: []bag.Plate{plate}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	messages, _ := now.Trails[0].Messages()
+	messages, _ := now.PlateMessages[0].Messages()
 	for i, until := range w.reader().Lifetimes(plate, messages) {
 		switch received := messages[i].Received; {
 		case received.Equal(at("2026-03-03T07:00:00Z")):
@@ -245,9 +245,9 @@ type freshTexts struct{ trail.Index }
 
 func (x freshTexts) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
 	found, err := x.Index.Read(ctx, w)
-	for i := range found.Trails {
-		held := found.Trails[i].Messages
-		found.Trails[i].Messages = func() ([]bag.Stored, bool) {
+	for i := range found.PlateMessages {
+		held := found.PlateMessages[i].Messages
+		found.PlateMessages[i].Messages = func() ([]bag.Stored, bool) {
 			messages, whole := held()
 			messages = slices.Clone(messages)
 			for i := range messages {

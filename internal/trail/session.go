@@ -63,7 +63,7 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 	keep(&s.pnrs, w.PNRs, found.PNRs)
 	keep(&s.rush, w.Originals, found.Originals)
 	keep(&s.rushPNRs, w.RushPNRs, found.RushPNRs)
-	keep(&s.trailVersions, w.TrailVersions, found.TrailVersions)
+	keep(&s.trailVersions, w.PlateVersions, found.PlateVersions)
 	keep(&s.stowageVersions, w.StowageVersions, found.StowageVersions)
 	for i, c := range w.Stowage {
 		s.stowageVersions.Set(c, found.Stowage[i].Version)
@@ -71,15 +71,15 @@ func (s *session) ask(ctx context.Context, w Wanted) (Found, error) {
 			s.addStowage(c, found.Stowage[i])
 		}
 	}
-	states := make([]*plateState, len(w.Trails))
+	states := make([]*plateState, len(w.PlateMessages))
 	err = eachPlate(len(states), func(i int) (err error) {
-		states[i], err = s.stateOf(ctx, w.Trails[i], found.Trails[i])
+		states[i], err = s.stateOf(ctx, w.PlateMessages[i], found.PlateMessages[i])
 		return err
 	})
 	if err != nil {
 		return Found{}, err
 	}
-	keep(&s.trails, w.Trails, states)
+	keep(&s.trails, w.PlateMessages, states)
 	return found, nil
 }
 
@@ -200,7 +200,7 @@ func (s *session) add(plate bag.Plate, state *plateState) {
 	}
 	bags := make([]*bag.Bag, len(own))
 	for i := range own {
-		s.reader.depart(&own[i])
+		s.reader.delayDeparted(&own[i])
 		bags[i] = &own[i]
 	}
 	s.bags.Set(plate, bags)
@@ -236,12 +236,12 @@ func weightOf(messages []*bag.Message) int {
 	return weight
 }
 
-// depart calls Bag.Depart with the flight reference and the clock: legs that are Not Loaded become
+// delayDeparted calls Bag.Depart with the flight reference and the clock: legs that are Not Loaded become
 // Delayed if their flight has departed.
-func (r *Reader) depart(b *bag.Bag) {
+func (r *Reader) delayDeparted(b *bag.Bag) {
 	if departed := r.settings.Departed; departed != nil {
 		now := r.settings.Now()
-		b.Depart(func(f bag.Flight, from, to string) bool { return departed(f, from, to, now) })
+		b.DelayDeparted(func(f bag.Flight, from, to string) bool { return departed(f, from, to, now) })
 	}
 }
 

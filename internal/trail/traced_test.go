@@ -102,7 +102,7 @@ func TestALegThatItsFlightLeftWithoutIsDelayedByTheClock(t *testing.T) {
 	if err != nil || len(traced) != 1 {
 		t.Fatalf("%v, %v", traced, err)
 	}
-	if leg := traced[0].Bag.Legs[0]; leg.Status != bag.Delayed || !leg.Departed || leg.SetBy != nil {
+	if leg := traced[0].Bag.Legs[0]; leg.Status != bag.Delayed || !leg.LeftWithoutBag || leg.SetBy != nil {
 		t.Errorf("%+v", leg)
 	}
 	if traced, err := trail.New(w.index, w.enricher, w.settings).TracePassenger(t.Context(), "ABC123", inMarch(13)); err != nil || len(traced) != 0 {

@@ -26,33 +26,33 @@ type Index interface {
 
 // Wanted says what to read.
 type Wanted struct {
-	Flights   []bag.Flight     // the plates that were filed under a flight
-	Airports  []bag.AirportDay // the flights that were filed under an airport and a day
-	Named     []bag.Named      // the plates that were filed under a flight with a surname; a few others may be among them
-	PNRs      []string         // the plates that were filed under a PNR (capitals)
-	Originals []bag.Plate      // the plates of rush bags that name a plate as their original
-	RushPNRs  []string         // the plates of rush bags that were filed under a PNR (capitals)
-	Contents  []bag.Container  // the plates that a message says are in a container
-	Trails    []bag.Plate      // the messages and reports that were filed under a plate
-	Stowage   []bag.Container  // the positionings of a container
+	Flights       []bag.Flight     // the plates that were filed under a flight
+	Airports      []bag.AirportDay // the flights that were filed under an airport and a day
+	Named         []bag.Named      // the plates that were filed under a flight with a surname; a few others may be among them
+	PNRs          []string         // the plates that were filed under a PNR (capitals)
+	Originals     []bag.Plate      // the plates of rush bags that name a plate as their original
+	RushPNRs      []string         // the plates of rush bags that were filed under a PNR (capitals)
+	Contents      []bag.Container  // the plates that a message says are in a container
+	PlateMessages []bag.Plate      // the messages and reports that were filed under a plate
+	Stowage       []bag.Container  // the positionings of a container
 
 	// Only Held.Version is returned for these, which takes a tenth of the bytes.
-	TrailVersions   []bag.Plate
+	PlateVersions   []bag.Plate
 	StowageVersions []bag.Container
 }
 
 // Size returns how many entries are wanted.
 func (w *Wanted) Size() int {
-	return len(w.Flights) + len(w.Airports) + len(w.Named) + len(w.PNRs) + len(w.Originals) + len(w.RushPNRs) + len(w.Contents) + len(w.Trails) + len(w.Stowage) +
-		len(w.TrailVersions) + len(w.StowageVersions)
+	return len(w.Flights) + len(w.Airports) + len(w.Named) + len(w.PNRs) + len(w.Originals) + len(w.RushPNRs) + len(w.Contents) + len(w.PlateMessages) + len(w.Stowage) +
+		len(w.PlateVersions) + len(w.StowageVersions)
 }
 
 // Found holds the answers, each in the order of Wanted.
 type Found struct {
 	Flights, Named, PNRs, Originals, RushPNRs, Contents [][]bag.Plate // ascending
 	Airports                                            [][]bag.Flight
-	Trails, Stowage                                     []Held
-	TrailVersions, StowageVersions                      []uint64
+	PlateMessages, Stowage                              []Held
+	PlateVersions, StowageVersions                      []uint64
 }
 
 // Held holds the messages that were filed under one plate, or for one container.

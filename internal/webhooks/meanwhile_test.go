@@ -79,7 +79,7 @@ func TestNothingIsPostedAfterADeletionOrAPauseThatCameWhileTheBatchWasRead(t *te
 func TestWebhooksThatReadMuchHoldUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, nil, func(w *world, conf *webhooks.Config) { conf.Feed = &busyFeed{w.feed} })
-		for i := range webhooks.Most {
+		for i := range webhooks.MaxOfCustomer {
 			d := w.store.Definition
 			d.ID, d.Customer = fmt.Sprintf("wh_busy%d", i), "DEMO"
 			d.Filter = changefeed.Filter{Plates: []bag.Plate{"0220000001"}}

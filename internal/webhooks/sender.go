@@ -109,7 +109,7 @@ func (s *sender) updatePause(ctx context.Context, d *Definition, a changefeed.As
 		return s.rest(ctx, d, a, refused == nil), false
 	case refused == nil:
 		return 0, true
-	case now.Sub(d.Changed) < apikey.FilesDiffer, errors.Is(refused, errUnknownKey) && now.Sub(s.known) < apikey.FilesDiffer:
+	case now.Sub(d.Changed) < apikey.MaxKeyFileLag, errors.Is(refused, errUnknownKey) && now.Sub(s.known) < apikey.MaxKeyFileLag:
 		// A process with a newer key file may have accepted the change of the webhook, or know the key.
 		return lookAgain, false
 	}

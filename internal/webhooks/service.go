@@ -18,7 +18,7 @@ import (
 const undoLimit = time.Minute
 
 // Create makes a webhook for the customer of a key. The webhook starts with the next change. The
-// error is ErrMost if the customer has as many webhooks as allowed.
+// error is ErrTooMany if the customer has as many webhooks as allowed.
 func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, description string) (Webhook, Secret, error) {
 	if err := s.writing.Acquire(ctx, 1); err != nil {
 		return Webhook{}, "", err
@@ -27,8 +27,8 @@ func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, descripti
 	if err := s.table.catchUp(ctx); err != nil {
 		return Webhook{}, "", err
 	}
-	if len(s.table.of(a.Key.Customer)) >= Most {
-		return Webhook{}, "", ErrMost
+	if len(s.table.of(a.Key.Customer)) >= MaxOfCustomer {
+		return Webhook{}, "", ErrTooMany
 	}
 	start, err := s.conf.Feed.Now(ctx, a)
 	if err != nil {
@@ -43,8 +43,8 @@ func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, descripti
 		go s.undo(context.WithoutCancel(ctx), d.ID)
 		return Webhook{}, "", err
 	}
-	if len(s.table.of(d.Customer)) > Most { // another process has created one at the same time
-		return Webhook{}, "", cmp.Or(s.forget(ctx, d.ID), ErrMost)
+	if len(s.table.of(d.Customer)) > MaxOfCustomer { // another process has created one at the same time
+		return Webhook{}, "", cmp.Or(s.forget(ctx, d.ID), ErrTooMany)
 	}
 	return Webhook{Definition: d}, s.secrets(&d)[0], nil
 }

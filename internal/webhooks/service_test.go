@@ -198,10 +198,10 @@ func TestACallWaitsForAnotherNoLongerThanItsContext(t *testing.T) {
 
 func TestACustomerHasAtMostTwentyWebhooks(t *testing.T) {
 	w, _ := serve(t)
-	for range webhooks.Most {
+	for range webhooks.MaxOfCustomer {
 		w.create(t, "demo")
 	}
-	if _, _, err := w.Create(t.Context(), w.asker(t, "demo"), "https://receiver.example/", ""); !errors.Is(err, webhooks.ErrMost) {
+	if _, _, err := w.Create(t.Context(), w.asker(t, "demo"), "https://receiver.example/", ""); !errors.Is(err, webhooks.ErrTooMany) {
 		t.Errorf("the one behind the last: %v", err)
 	}
 	w.create(t, "other")
@@ -243,16 +243,16 @@ func otherProcess(t *testing.T, client *kafka.Client) *world {
 // The last room is taken by another process after this one has found it.
 func TestACustomerHasAtMostTwentyWebhooksThoughTwoProcessesMakeThem(t *testing.T) {
 	w, client := serve(t)
-	for range webhooks.Most - 1 {
+	for range webhooks.MaxOfCustomer - 1 {
 		w.create(t, "demo")
 	}
 	other := otherProcess(t, client)
 	w.feed.meanwhile = func() { other.create(t, "demo") }
-	if _, _, err := w.Create(t.Context(), w.asker(t, "demo"), "https://receiver.example/", ""); !errors.Is(err, webhooks.ErrMost) {
+	if _, _, err := w.Create(t.Context(), w.asker(t, "demo"), "https://receiver.example/", ""); !errors.Is(err, webhooks.ErrTooMany) {
 		t.Errorf("error %v", err)
 	}
 	list, err := other.List(t.Context(), "DEMO")
-	if err != nil || len(list) != webhooks.Most || list[webhooks.Most-1].ID != "wh_other" {
+	if err != nil || len(list) != webhooks.MaxOfCustomer || list[webhooks.MaxOfCustomer-1].ID != "wh_other" {
 		t.Errorf("%d webhooks, %v", len(list), err)
 	}
 }
@@ -263,7 +263,7 @@ func TestAWebhookThatIsOneTooManyIsDeletedThoughTheFirstTryFails(t *testing.T) {
 	client := newClient(t, cluster)
 	w := newWorld(t, client)
 	w.start(t)
-	for range webhooks.Most - 1 {
+	for range webhooks.MaxOfCustomer - 1 {
 		w.create(t, "demo")
 	}
 	other := otherProcess(t, client)
@@ -286,7 +286,7 @@ func TestAWebhookThatIsOneTooManyIsDeletedThoughTheFirstTryFails(t *testing.T) {
 	}
 	until(t, "the customer has as many as allowed", func() bool {
 		list, err := w.List(t.Context(), "DEMO")
-		return err == nil && len(list) == webhooks.Most && list[webhooks.Most-1].ID == "wh_other"
+		return err == nil && len(list) == webhooks.MaxOfCustomer && list[webhooks.MaxOfCustomer-1].ID == "wh_other"
 	})
 }
 

@@ -49,10 +49,10 @@ func TestTheBatchesOfAllWebhooksTakeBoundedMemory(t *testing.T) {
 		conf.Feed, conf.FoldBytes = large, 1<<20
 	})
 	w.feed.tell(250)
-	for range webhooks.Most {
+	for range webhooks.MaxOfCustomer {
 		w.sendFor(t, &webhooks.MapStore{Changed: make(chan struct{}), Definition: w.store.Definition})
 	}
-	until(t, "all batches are posted", func() bool { return len(w.receiver.attempts()) == 3*webhooks.Most })
+	until(t, "all batches are posted", func() bool { return len(w.receiver.attempts()) == 3*webhooks.MaxOfCustomer })
 	if most := large.most.Load(); most != 1 {
 		t.Errorf("%d batches were folded at once", most)
 	}
@@ -147,10 +147,10 @@ func TestReceiversThatHangHoldUpNoOtherOfTheirHost(t *testing.T) {
 	begin("/first") // so that there is a connection
 	until(t, "the first is taken", func() bool { return taken.Load() == 1 })
 	taken.Store(0)
-	for range webhooks.Most - 2 {
+	for range webhooks.MaxOfCustomer - 2 {
 		begin("/hanging")
 	}
-	until(t, "they hang", func() bool { return hanging.Load() == webhooks.Most-2 })
+	until(t, "they hang", func() bool { return hanging.Load() == webhooks.MaxOfCustomer-2 })
 	begin("/works")
 	until(t, "the one that works has its changes", func() bool { return taken.Load() == 1 })
 }

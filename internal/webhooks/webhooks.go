@@ -33,8 +33,8 @@ import (
 	"bagtrail/internal/secret"
 )
 
-// Most is how many webhooks a customer may have.
-const Most = 20
+// MaxOfCustomer is how many webhooks a customer may have.
+const MaxOfCustomer = 20
 
 // Definition says which changes a customer wants, and where to post them. The API writes it.
 type Definition struct {
@@ -238,7 +238,7 @@ func messageID(webhook string, content ...string) string {
 	return "msg_" + hex.EncodeToString(hash.Sum(nil)[:16])
 }
 
-// ErrMost says that the customer has as many webhooks as allowed.
-var ErrMost = errors.New("the customer has as many webhooks as allowed")
+// ErrTooMany says that the customer has as many webhooks as allowed.
+var ErrTooMany = errors.New("the customer has as many webhooks as allowed")
 
 var errUnknownKey = errors.New("the key is unknown")

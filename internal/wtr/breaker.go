@@ -10,8 +10,8 @@ import (
 // ErrNotSent reports that nothing was sent to the downstream system, so that no record was created.
 var ErrNotSent = errors.New("the request was not sent to the delayed-bag system")
 
-// ErrOpen is the ErrNotSent of an open circuit breaker.
-var ErrOpen = fmt.Errorf("%w: the circuit breaker is open after failures in a row", ErrNotSent)
+// ErrBreakerOpen is the ErrNotSent of an open circuit breaker.
+var ErrBreakerOpen = fmt.Errorf("%w: the circuit breaker is open after failures in a row", ErrNotSent)
 
 const (
 	breakAfter = 5                // failures in a row that open the breaker

@@ -55,7 +55,7 @@ func (c *Client) Answers() bool { return !c.breaker.open() }
 // error, a record may have been created. No error repeats a part of the request.
 func (c *Client) Create(ctx context.Context, document string) (Reply, error) {
 	if !c.breaker.allow() {
-		return Reply{}, ErrOpen
+		return Reply{}, ErrBreakerOpen
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()

@@ -285,21 +285,21 @@ func TestTheBreakerOpensAfterFailuresAndLetsOneRequestTry(t *testing.T) {
 	create := func() error { _, err := c.Create(context.Background(), document); return err }
 	simulator.Misbehave(wtr.Misbehaviour{Fault: wtr.Failing}, 6)
 	for i := range 5 {
-		if err := create(); err == nil || errors.Is(err, wtr.ErrOpen) {
+		if err := create(); err == nil || errors.Is(err, wtr.ErrBreakerOpen) {
 			t.Fatalf("failure %d: %v", i, err)
 		}
 	}
-	if err := create(); !errors.Is(err, wtr.ErrOpen) || simulator.Created() != 5 {
+	if err := create(); !errors.Is(err, wtr.ErrBreakerOpen) || simulator.Created() != 5 {
 		t.Fatalf("after five failures: %v", err)
 	}
 	if c.Answers() {
 		t.Error("the system answers")
 	}
 	now = now.Add(10 * time.Second)
-	if err := create(); err == nil || errors.Is(err, wtr.ErrOpen) {
+	if err := create(); err == nil || errors.Is(err, wtr.ErrBreakerOpen) {
 		t.Fatalf("the one that tries: %v", err)
 	}
-	if err := create(); !errors.Is(err, wtr.ErrOpen) {
+	if err := create(); !errors.Is(err, wtr.ErrBreakerOpen) {
 		t.Fatalf("behind the one that tries: %v", err)
 	}
 	now = now.Add(10 * time.Second)

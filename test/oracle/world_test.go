@@ -252,7 +252,7 @@ func (w world) History(plate, date, pnr, surname string) []*oracle.Bag {
 	var live, cancelled []*oracle.Bag
 	for _, b := range w.bags(plate) {
 		switch {
-		case !b.Names(day) || pnr != "" && !b.HasPNR(pnr) || surname != "" && !b.HasSurname(surname):
+		case !b.IsOfDay(day) || pnr != "" && !b.HasPNR(pnr) || surname != "" && !b.HasSurname(surname):
 		case b.Cancelled:
 			cancelled = append(cancelled, plain(b))
 		default:
@@ -290,7 +290,7 @@ func plain(b *bag.Bag) *oracle.Bag {
 func shownEvent(b *bag.Bag, e *bag.Event) oracle.Event {
 	shown := bagjson.EventContext{Unknown: b.Unknown, Raw: true}
 	if e.Code == "REFLIGHTED" {
-		shown.Reflighted = b.ReflightedBy(e)
+		shown.Reflighted = b.OriginalOf(e)
 	}
 	var v struct {
 		oracle.Event
@@ -421,7 +421,7 @@ func (q *questions) finding(found *bag.Bag, b *oracle.Bag) question {
 	}
 	for d := range days {
 		q.asked++
-		if got := found.Names(d); got != slices.Contains(b.Dates(), d.String()) {
+		if got := found.IsOfDay(d); got != slices.Contains(b.Dates(), d.String()) {
 			return question{"history of " + b.Plate + " on " + d.String(), got, b.Dates()}
 		}
 	}

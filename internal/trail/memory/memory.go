@@ -93,9 +93,9 @@ func (x *Index) Read(_ context.Context, w trail.Wanted) (trail.Found, error) {
 		Originals:       sorted(x.rush, w.Originals),
 		RushPNRs:        sorted(x.rushPNRs, w.RushPNRs),
 		Contents:        sorted(x.contents, w.Contents),
-		Trails:          x.held(copies(x.trails, w.Trails)),
+		PlateMessages:   x.held(copies(x.trails, w.PlateMessages)),
 		Stowage:         x.held(copies(x.stowage, w.Stowage)),
-		TrailVersions:   versions(x.held(copies(x.trails, w.TrailVersions))),
+		PlateVersions:   versions(x.held(copies(x.trails, w.PlateVersions))),
 		StowageVersions: versions(x.held(copies(x.stowage, w.StowageVersions))),
 	}, nil
 }
