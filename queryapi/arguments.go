@@ -242,7 +242,7 @@ func (q Queries) since(a *arguments) time.Time {
 
 // instantForm is the form of a time by RFC 3339 §5.6, of which package time reads more than it should,
 // such as a comma before the fraction of a second.
-var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):\d\d)$`)
+var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 // parseInstant reads a time by RFC 3339, which may have small letters.
 func parseInstant(text string) (time.Time, error) {

@@ -338,6 +338,7 @@ func TestTimesAreThoseOfRFC3339(t *testing.T) {
 		"2028-01-01T00:30:00,5Z":      "since malformed",
 		"2028-01-01T0:30:00Z":         "since malformed",
 		"2028-01-01T00:30:00%2B24:00": "since malformed",
+		"2028-01-01T00:30:00%2B01:60": "since malformed",
 		"2028-01-01T00:30:60Z":        "since malformed",
 		"2028-01-01":                  "since malformed",
 	} {

@@ -336,7 +336,7 @@ func (w *world) set(topic, name, value string) {
 	}
 }
 
-// grow gives the raw topic more partitions: so many in all.
+// grow gives the raw topic more partitions, up to a number in all.
 func (w *world) grow(partitions int) {
 	w.t.Helper()
 	answer, err := w.client.CreatePartitions(w.t.Context(), &kafkago.CreatePartitionsRequest{

@@ -444,12 +444,8 @@ func TestAStreamWithoutMemoryWaitsAndMissesNothing(t *testing.T) {
 	w := newWorld(t)
 	r := w.reader(key("*", "*"), changefeed.Filter{})
 	l := r.stream()
-	l.full.Store(true)
+	l.full.Store(4)
 	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"), bsm("0724100002", "LX100", "MEIER", "GHI789"))
-	if early := l.beat(); len(early) > 0 {
-		t.Errorf("told without memory: %s", early[0].data)
-	}
-	l.full.Store(false)
 	var got []string
 	for range 2 {
 		got = append(got, l.change(l.next()).summary())
@@ -460,13 +456,16 @@ func TestAStreamWithoutMemoryWaitsAndMissesNothing(t *testing.T) {
 	if more := l.beat(); len(more) > 0 {
 		t.Errorf("told again: %s", more[0].data)
 	}
+	if left := l.full.Load(); left >= 0 {
+		t.Errorf("told although %d looks for memory were to fail", left)
+	}
 }
 
 func TestAStreamThatFindsNoMemoryEnds(t *testing.T) {
 	w := newWorld(t)
 	r := w.reader(key("*", "*"), changefeed.Filter{})
 	l := r.stream()
-	l.full.Store(true)
+	l.full.Store(1 << 30)
 	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
 	ends(t, l.ended)
 	r.want("after the cursor with which the reader comes back", "0724100001 ABC123:1")

@@ -299,7 +299,7 @@ type listener struct {
 	ended  chan struct{}   // closed when the stream has ended
 	over   <-chan struct{} // closed when the test ends
 
-	full atomic.Bool  // there is no memory
+	full atomic.Int64 // how often there is no memory yet
 	held atomic.Int64 // bytes of the last Hold
 }
 
@@ -332,7 +332,7 @@ func (*listener) Ask(ctx context.Context) (context.Context, func()) { return ctx
 
 func (l *listener) Hold(bytes int) bool {
 	l.held.Store(0)
-	if l.full.Load() && bytes > 0 {
+	if bytes > 0 && l.full.Add(-1) >= 0 {
 		return false
 	}
 	l.held.Store(int64(bytes))

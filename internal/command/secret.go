@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 
 	"go.uber.org/zap"
@@ -12,7 +11,9 @@ import (
 
 // openSecret reads the secret of the installation from the settings. If it is missing, and the
 // process runs the in-process broker or Redis, so that no other process needs the same secret,
-// openSecret makes one in the data directory. The broker has locked that directory by now.
+// openSecret makes one in the data directory. A broker in this process has locked that directory by
+// now. Without one, nothing but the secret needs the directory, so the service runs without a secret
+// if it cannot write there.
 func (s *service) openSecret(context.Context) (err error) {
 	switch {
 	case !s.opens(httpDoor):
@@ -23,15 +24,15 @@ func (s *service) openSecret(context.Context) (err error) {
 	case !s.conf.Kafka.InProcess() && !s.redis.InProcess():
 		return nil
 	}
-	if err := os.MkdirAll(s.conf.DataDir, 0o700); err != nil {
-		return failed(err)
-	}
 	path := filepath.Join(s.conf.DataDir, "secret")
 	var made bool
-	if s.secret, made, err = secret.InFile(path); err != nil {
+	s.secret, made, err = secret.InFile(path)
+	switch {
+	case err != nil && !s.conf.Kafka.InProcess():
+		s.log.Warn("no secret can be made, so there are no browser sessions", zap.String("instead", "BAGTRAIL_SECRET"), zap.Error(err))
+	case err != nil:
 		return fileError(err)
-	}
-	if made {
+	case made:
 		s.log.Info("a secret was made for this data directory", zap.String("file", path), zap.String("replaced_by", "BAGTRAIL_SECRET"))
 	}
 	return nil

@@ -17,3 +17,14 @@ func TestServeMakesASecretWithoutKafkaToo(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestServeWithoutKafkaNeedsNoDirectory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off", "BAGTRAIL_DATA_DIR="+filepath.Join(file, "data"))
+	if status, answer := s.ask(http.MethodPost, "/v1/session", ""); status != http.StatusNotImplemented {
+		t.Errorf("%d %s", status, answer)
+	}
+}

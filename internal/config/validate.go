@@ -30,8 +30,8 @@ func (c *Config) validate() error {
 	)
 }
 
-// leastAnswers has room for the list of a large aircraft.
-const leastAnswers = 1 << 20
+// leastAnswers has room for the list of a large aircraft in the half that a key may have.
+const leastAnswers = 2 << 20
 
 func (h HTTP) validate() error {
 	return errors.Join(
@@ -40,7 +40,7 @@ func (h HTTP) validate() error {
 		faultIf(h.TLSKey != "" && h.TLSCert == "", "http-tls-cert", "is missing: TLS needs the certificate and its key"),
 		faultIf(h.Linger < 0, "http-linger", "is negative"),
 		positive("http-drain", h.Drain),
-		faultIf(h.AnswerBytes < leastAnswers, "http-answer-bytes", "is less than 1MiB"),
+		faultIf(h.AnswerBytes < leastAnswers, "http-answer-bytes", "is less than 2MiB"),
 		faultIf(h.Streams < 1, "http-streams", "is less than 1"),
 	)
 }

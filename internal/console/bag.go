@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	"bagtrail/internal/smallmap"
 )
 
 // bagPage is the data of the screen of a plate.
@@ -96,9 +98,7 @@ func (v *visit) bag() (view, *problem) {
 	data := bagPage{Plate: plate}
 	for i := range slices.Backward(found.Bags) {
 		t := v.track(found.Bags[i], others)
-		if t.Others, p = v.ofPassenger(t); p != nil {
-			return shown, p
-		}
+		t.Others = v.ofPassenger(t)
 		data.Bags = append(data.Bags, t)
 	}
 	slices.SortStableFunc(data.Bags, func(a, b tracked) int { return b.Changed.Compare(a.Changed) })
@@ -131,22 +131,24 @@ func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
 	return found.Bags, p
 }
 
-// ofPassenger returns the plates of the other bags of a PNR that depart on the day of the bag's current
-// leg, without those of the rush chain.
-func (v *visit) ofPassenger(t tracked) ([]string, *problem) {
+// ofPassenger returns the plates of the other bags of a bag's passenger that depart on the day of its
+// current leg, without those of the rush chain. If they cannot be found, the page goes without them.
+func (v *visit) ofPassenger(t tracked) (plates []string) {
 	leg := current(t.Legs, v.now)
 	if t.Passenger.PNR == "" || leg == nil {
-		return nil, nil
+		return nil
 	}
 	var found []hit
-	p := v.find(map[string]any{"pnr": t.Passenger.PNR, "date": leg.Date, "fields": "list", "limit": 200}, &found)
-	var plates []string
+	if v.find(map[string]any{"pnr": t.Passenger.PNR, "date": leg.Date, "fields": "list", "limit": 200}, &found) != nil {
+		return nil
+	}
 	for _, h := range found {
-		if h.Plate != t.Plate && !slices.Contains(t.Chain, h.Plate) {
+		same := h.Passenger.LastName == t.Passenger.LastName && h.Passenger.FirstName == t.Passenger.FirstName
+		if same && h.Plate != t.Plate && !slices.Contains(t.Chain, h.Plate) {
 			plates = append(plates, h.Plate)
 		}
 	}
-	return plates, p
+	return smallmap.Distinct(plates)
 }
 
 // track arranges a bag and the bags of its chain.

@@ -181,12 +181,16 @@ func joinWords(words []string, now time.Time) (joined []string) {
 		plate := len(first) == 4 && bag.Plate(first+second).Valid()
 		return plate || isFlight && number == second && !isDigits(first) || isDay && isDigits(first)
 	}
+	// A word of three letters before a date or a plate with a blank is no airline: ZRH 27 NOV.
+	standsAlone := func(i int) bool {
+		return len(words[i]) == 3 && i+2 < len(words) && isDigits(words[i+1]) && join(words[i+1], words[i+2])
+	}
 	for i := 0; i < len(words); i++ {
 		first, second, hyphen := strings.Cut(words[i], "-")
 		switch {
 		case hyphen && join(first, second):
 			joined = append(joined, first+" "+second)
-		case i+1 < len(words) && join(words[i], words[i+1]):
+		case i+1 < len(words) && join(words[i], words[i+1]) && !standsAlone(i):
 			joined = append(joined, words[i]+" "+words[i+1])
 			i++
 		default:

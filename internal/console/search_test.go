@@ -41,6 +41,7 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"de la/berg lx14":       {"name DELA, flight LX14", `"last_name":"DELA"`},
 		"lx9999 31feb":          {"PNR 31FEB, flight LX9999", `"pnr":"31FEB"`},
 		"mueller lx 14 21 nov":  {"name MUELLER, flight LX14, 21 Nov", `"date":"2026-11-21"`},
+		"lee 21 nov":            {"name LEE, 21 Nov", `"date":"2026-11-21"`},
 		"mueller lx142nov":      {"name MUELLER or LXNOV or MUELLERLXNOV", `"last_name":"MUELLER"`},
 		"mueller lx14 9":        {"name MUELLER, flight LX14", `"last_name":"MUELLER"`},
 	} {
@@ -196,6 +197,8 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 		"lx14 21 nov":   "/console/flights/ZRH/D/LX/14/2026-11-21",
 
 		"lx 14 21 nov jfk":  "/console/flights/JFK/D/LX/14/2026-11-21",
+		"lx14 jfk 21 nov":   "/console/flights/JFK/D/LX/14/2026-11-21",
+		"jfk 21 nov lx14":   "/console/flights/JFK/D/LX/14/2026-11-21",
 		"lx1421nov jfk":     "/console/flights/JFK/D/LX/14/2026-11-21",
 		"lx14/21nov jfk":    "/console/flights/JFK/D/LX/14/2026-11-21",
 		"swr1014/21nov/jfk": "/console/flights/JFK/D/SWR/1014/2026-11-21",

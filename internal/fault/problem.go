@@ -80,7 +80,7 @@ var (
 	}
 	UnavailableV1 = &Problem{
 		"unavailable", http.StatusServiceUnavailable, Unavailable.Code, "The service cannot answer at the moment",
-		"The index or the log is away, or large answers under way take all memory for them, or those of the key half of it. Send the request again.",
+		"The index or the log is away, or large answers in progress take all the memory for them, or those of the key take its half. Send the request again.",
 	}
 )
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"bagtrail/internal/wholefile"
@@ -32,15 +33,20 @@ func (s Secret) Key(purpose string) []byte {
 }
 
 // InFile returns the secret in a file. If there is no file, it makes one, which its owner alone may
-// read, with a new random secret. Two processes must not call it for one file at the same time.
+// read, with a new random secret, and the directory. Two processes must not call it for one file at the same time.
 func InFile(path string) (s Secret, made bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		random := make([]byte, Least)
 		_, _ = rand.Read(random) // never fails
 		s = Secret(hex.EncodeToString(random))
-		err = wholefile.Write(path, []byte(string(s)+"\n"))
-		return s, err == nil, err
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			err = wholefile.Write(path, []byte(string(s)+"\n"))
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		return s, true, nil
 	}
 	if err != nil {
 		return nil, false, err

@@ -68,7 +68,8 @@ func getSession(_ context.Context, c *Call) Answer {
 
 // endSession answers DELETE /v1/session. It ends the session of every cookie of the request, even if
 // the request has a key. A cookie whose session has ended is removed too. c.Key is nil if the request
-// has neither a key nor exactly one session.
+// has neither a key nor exactly one session; then no rate counts it. Each session that it looks for
+// has a valid signature, and the limit of headers bounds how many there are.
 func endSession(ctx context.Context, c *Call) Answer {
 	if crossOrigin(c.Request) {
 		return c.Problem(fault.CrossOriginV1, "")

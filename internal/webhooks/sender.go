@@ -81,13 +81,14 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	news, leave := s.conf.Feed.News(asker)
 	defer leave()
 	more, err := s.next(ctx, d, asker)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, changes.ErrBeingBuilt) {
-		s.conf.Logger.Warn("the changes of a webhook cannot be read, and are retried", zap.String("webhook", s.id), zap.Error(err))
-	}
 	switch {
 	case errors.Is(err, errCrowded):
+		s.conf.Logger.Warn("a webhook waits for memory", zap.String("webhook", s.id), zap.Error(err))
 		wait(lookAgain, nil) // news does not help
 	case err != nil || !more:
+		if err != nil && ctx.Err() == nil && !errors.Is(err, changes.ErrBeingBuilt) {
+			s.conf.Logger.Warn("the changes of a webhook cannot be read, and are retried", zap.String("webhook", s.id), zap.Error(err))
+		}
 		wait(lookAgain, news)
 	}
 }

@@ -505,7 +505,9 @@ reader('a page that hears nothing says so, and catches up', async () => {
   await page.clock.fastForward(15_000)
   await page.locator('#stale').waitFor()
   await page.locator('#say').getByText('Not live since').waitFor() // it is announced
+  const tried = page.waitForRequest(/rows=/, { timeout: 1500 })
   await page.getByRole('button', { name: 'Try now' }).click()
+  await tried
   assert.equal(await page.locator('#rows tbody tr').count(), 40)
   assert.match(await page.locator('#stale').innerText(), /What is shown is \d+ s old/)
   await accessible(page, 'not live')

@@ -188,7 +188,7 @@
   const live = () => {
     const show = $('#live'), body = d.body
     if (!show) return
-    let source, heard = Date.now(), since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0, telling, asked = 0
+    let source, again, heard = Date.now(), since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0, telling, asked = 0
     let old = performance.getEntriesByType('navigation')[0]?.type === 'back_forward' // the page may be an old copy, and its time too
     const state = (name, words) => {
       show.dataset.live = name
@@ -242,7 +242,7 @@
         if (told) telling ||= setTimeout(tell, announced + 10000 - Date.now())
       } catch {
         if (whole) all = true; else plates.forEach((p) => wanted.add(p))
-        await new Promise((done) => setTimeout(done, wait))
+        await new Promise((done) => { again = wait > 2000 ? null : done; setTimeout(done, wait) })
       } finally { asking = false }
       ask()
     }
@@ -273,7 +273,7 @@
       return legs.filter(there).map(key)
     }
     follow()
-    $('#try-now').addEventListener('click', () => { all = true; ask(); follow() })
+    $('#try-now').addEventListener('click', () => { all = true; again?.(); ask(); follow() })
     setInterval(() => {
       const streaming = source && source.readyState !== 2
       if (!streaming && Date.now() - asked > 9500) { all = true; ask() }

@@ -210,7 +210,8 @@ const maxRequest = 100 << 20
 
 // checkedConn is a connection to the broker. Its Read fails at a request that is too long or of an
 // unknown kind, such as one of another protocol. The broker itself would reserve memory for every
-// length, and panic at an unknown kind.
+// length, and panic at an unknown kind. It still reserves up to maxRequest for a length that is only
+// announced.
 type checkedConn struct {
 	net.Conn
 	request io.Reader // what is left of the current request
