@@ -69,7 +69,7 @@ func (s *service) openDemoDoor(acceptor *ingestor.Acceptor) runner {
 	s.demo.acceptor, s.demo.log = acceptor, s.log
 	s.demo.origin = demoDoor + "/" + strconv.FormatInt(begun.UnixMilli(), 10) + "/"
 	return func(ctx context.Context) error {
-		if _, err := simulate.Run(ctx, options, simulate.Delivery{Sink: s.demo.Send, RealTime: true}); ctx.Err() == nil {
+		if _, err := simulate.Run(ctx, options, simulate.Delivery{Sink: s.demo.Send, Clock: s.clock}); ctx.Err() == nil {
 			return err
 		}
 		return nil

@@ -16,10 +16,10 @@ type Sink func(ctx context.Context, messages []Message) error
 // Delivery says where a feed is sent, and how fast.
 type Delivery struct {
 	Sink     Sink
-	Truth    func(Bag) error // called for each bag after its last message was sent; may be nil
-	Rate     float64         // messages per second; 0 is as fast as Sink accepts them
-	RealTime bool            // each message waits until its received time; Rate does not count
-	Progress func(Summary)   // called after each batch; may be nil
+	Truth    func(Bag) error  // called for each bag after its last message was sent; may be nil
+	Rate     float64          // messages per second; 0 is as fast as Sink accepts them
+	Clock    func() time.Time // each message waits for its received time by it, and Rate does not count; may be nil
+	Progress func(Summary)    // called after each batch; may be nil
 }
 
 // Summary counts the messages that were sent.
@@ -45,11 +45,11 @@ const (
 func Run(ctx context.Context, opt Options, d Delivery) (Summary, error) {
 	r := runner{Delivery: d, begun: time.Now(), sum: Summary{Start: opt.Start, Codes: map[string]int{}}}
 	for m := range Generate(opt, func(b Bag) { r.finished = append(r.finished, b) }) {
-		if d.RealTime && m.Received.After(time.Now()) {
+		for d.Clock != nil && m.Received.After(d.Clock()) {
 			if err := r.flush(ctx); err != nil {
 				return r.sum, err
 			}
-			if err := pause.For(ctx, time.Until(m.Received)); err != nil {
+			if err := pause.For(ctx, m.Received.Sub(d.Clock())); err != nil {
 				return r.sum, err
 			}
 		}
@@ -76,7 +76,7 @@ type runner struct {
 
 // batchSize is the number of messages in a batch.
 func (r *runner) batchSize() int {
-	if r.Rate <= 0 || r.RealTime {
+	if r.Rate <= 0 || r.Clock != nil {
 		return batchMessages
 	}
 	return min(batchMessages, 1+int(r.Rate*batchTime.Seconds()))
@@ -114,7 +114,7 @@ func (r *runner) flush(ctx context.Context) error {
 
 // await waits until the rate allows the batch.
 func (r *runner) await(ctx context.Context) error {
-	if r.Rate <= 0 || r.RealTime {
+	if r.Rate <= 0 || r.Clock != nil {
 		return ctx.Err()
 	}
 	due := r.begun.Add(time.Duration(float64(r.sum.Messages) / r.Rate * float64(time.Second)))

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"bagtrail/ingestor"
@@ -106,10 +107,30 @@ func TestRunInRealTimeSendsThePastAtOnceAndThenEachMessageAtItsTime(t *testing.T
 	sink := &live{t: t, begun: time.Now(), stop: cancel}
 	opt := ordinary(1_000_000)
 	opt.Start, opt.Interval = sink.begun.Add(-time.Minute), 10*time.Millisecond
-	_, err := simulate.Run(ctx, opt, simulate.Delivery{Sink: sink.Send, RealTime: true})
+	_, err := simulate.Run(ctx, opt, simulate.Delivery{Sink: sink.Send, Clock: time.Now})
 	if !errors.Is(err, context.Canceled) || sink.past < 5000 || sink.waited < enoughLive {
 		t.Errorf("%v, %d messages of the past, %d were waited for", err, sink.past, sink.waited)
 	}
+}
+
+// The pictures of the README are of a demo whose clock stands still.
+func TestRunSendsNothingOfTheFutureByAClockThatStandsStill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		now := start.Add(time.Hour)
+		sent, past := &list{}, 0
+		_, err := simulate.Run(ctx, ordinary(2000), simulate.Delivery{Sink: sent.Send, Clock: func() time.Time { return now }})
+		for m := range simulate.Generate(ordinary(2000), nil) {
+			if m.Received.After(now) {
+				break
+			}
+			past++
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || past == 0 || len(sent.messages) != past {
+			t.Errorf("%v, %d messages are sent, %d are of the past", err, len(sent.messages), past)
+		}
+	})
 }
 
 func TestRunKeepsTheRate(t *testing.T) {
