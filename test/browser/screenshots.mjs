@@ -8,7 +8,7 @@ const browser = await launch()
 const context = await browser.newContext({ viewport: { width: 1104, height: 540 }, reducedMotion: 'reduce' })
 context.setDefaultTimeout(60_000)
 const page = await context.newPage()
-const faulty = 'BSM\r\n.V/1LZRH\r\n.F/LX14/22NOVX/JFK/Y\r\n.N/072412345X001\r\n.S/Y/12A/C\r\n.P/1MÜLLER/ANNA\r\n.L/ABC123\r\nENDBSM\r\n'
+const faulty = 'BSM\r\n.V/1LZRH\r\n.F/LX14/22NOV26/JFK/Y\r\n.N/072412345X001\r\n.S/Y/12A/C\r\n.P/1MÜLLER/ANNA\r\n.L/ABC123\r\nENDBSM\r\n'
 
 async function picture(name, colorScheme) {
   await page.emulateMedia({ colorScheme })
@@ -34,6 +34,7 @@ try {
   await page.goto(board)
   await page.locator('#key').fill(key)
   await page.keyboard.press('Enter')
+  await page.waitForURL(board)
   // The traffic of the past is played at once. Then nothing comes any more, since the clock stands still.
   let rows = ''
   for (let before = '?'; before !== rows || !rows; await new Promise((done) => setTimeout(done, 1000))) {
@@ -48,7 +49,7 @@ try {
   await fetch(service + '/baggage/processbim/v1.0/', {
     method: 'POST', headers: { api_key: key, 'Content-Type': 'application/json' }, body: JSON.stringify({ bim_message: faulty }),
   })
-  for (let i = 0; i < 50 && !await page.locator('.rows a', { hasText: '22NOVX' }).count(); i++) await page.goto(service + '/console/rejects')
+  for (let i = 0; i < 50 && !await page.locator('.rows a', { hasText: '22NOV26' }).count(); i++) await page.goto(service + '/console/rejects')
   await open(await behind('.rows a'), '[data-fix]')
   await picture('rejects', 'light')
 } finally {
