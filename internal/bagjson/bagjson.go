@@ -6,7 +6,6 @@
 package bagjson
 
 import (
-	"slices"
 	"time"
 
 	"bagtrail/enricher/airport"
@@ -193,13 +192,7 @@ func appendNames(dst []byte, b *bag.Bag) []byte {
 
 // AppendMillis appends a time in its zone, as time.RFC3339 writes it, with milliseconds.
 func AppendMillis(dst []byte, t time.Time) []byte {
-	dst = t.AppendFormat(dst, time.RFC3339) // much faster than a layout with milliseconds
-	zone := len("+01:00")
-	if dst[len(dst)-1] == 'Z' {
-		zone = len("Z")
-	}
-	ms := t.Nanosecond() / 1e6
-	return slices.Insert(dst, len(dst)-zone, '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10))
+	return t.AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
 }
 
 func appendDay(dst []byte, day bag.Day) []byte {
