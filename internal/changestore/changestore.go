@@ -181,31 +181,17 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 		keys = append(keys, s.key(e.Begun, partition, string(scope)))
 		args = append(append(args, len(list)), list...)
 	}
-	done, epoch := s.runTell(ctx, keys, args)
-	found, err := done.Int()
+	found, err := tell.Run(ctx, s.redis.WriteClient(), keys, args...).Int()
 	if err != nil {
 		return changes.ToldLess, redis.Unavailable("changestore: tell", err)
 	}
-	current, err := readEpoch(epoch.Result())
+	// If the epoch has not changed, it was still the epoch when the script wrote. The script cannot read
+	// it itself, since that key is in another slot of a cluster.
+	current, err := readEpoch(s.redis.WriteClient().Get(ctx, s.epochKey()).Result())
 	if current != e {
 		return changes.ToldLess, err
 	}
 	return changes.ToldBefore(found), err
-}
-
-// runTell runs the script that tells, and reads the epoch after it. If the epoch has not changed,
-// it was still the epoch when the script wrote. The script cannot read the epoch itself, since that
-// key is in another slot.
-func (s *Store) runTell(ctx context.Context, keys []string, args []any) (done *goredis.Cmd, epoch *goredis.StringCmd) {
-	client := s.redis.WriteClient()
-	if s.redis.Cluster() { // the nodes run the commands of a pipeline at the same time
-		done = tell.Eval(ctx, client, keys, args...)
-		return done, client.Get(ctx, s.epochKey())
-	}
-	pipe := client.Pipeline()
-	done, epoch = tell.Eval(ctx, pipe, keys, args...), pipe.Get(ctx, s.epochKey())
-	_, _ = pipe.Exec(ctx) // each command has its error
-	return done, epoch
 }
 
 // RaiseFloor implements changes.Index. The next Tell that writes to a key removes its members below
