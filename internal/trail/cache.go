@@ -6,7 +6,6 @@ import "bagtrail/internal/bag"
 const (
 	cachedMessages     = 6_000 // messages of plates
 	cachedPositionings = 2_000 // container positionings
-	recentPlates       = 400   // plates that were asked for lately: about as many as can be cached
 )
 
 // plateState holds the messages of a plate at one version, and the bags that they make. Nobody

@@ -70,8 +70,8 @@ func (r *Reader) list(ctx context.Context, at end, f bag.Flight) (list, error) {
 	f.Airline, f.Number = strings.Clone(f.Airline), strings.Clone(f.Number) // the cache must not hold the request
 	before, _ := r.lists.Get(f)
 	s := r.newSession()
-	s.caching, s.listing = cacheNone, f // a list needs no messages later
-	s.at, s.skipVersions = at, true     // reading versions first could take one more round trip
+	s.uncached, s.listing = true, f // a list needs no messages later
+	s.at, s.skipVersions = at, true // reading versions first could take one more round trip
 	made, err := s.list(ctx, f, before)
 	if err != nil {
 		return list{}, err

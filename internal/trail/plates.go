@@ -14,7 +14,7 @@ import (
 // only once.
 func (r *Reader) Uncached() *Reader {
 	once := *r
-	once.caching = cacheNone
+	once.uncached = true
 	return &once
 }
 

@@ -20,7 +20,7 @@ type session struct {
 	listing      bag.Flight  // the flight of a list; zero if whole bags are read
 	tracing      bool        // also read the rush plates that are filed under the PNRs of the bags
 	skipVersions bool        // read the messages of cached plates in the first round trip, not only their versions
-	caching      caching     // which of the plates that are read are cached
+	uncached     bool        // the plates that are read are not cached
 
 	// Answers of the index. A key is set before its answer comes, so a session cannot be used after an
 	// error.
@@ -42,16 +42,7 @@ type links struct {
 	joinedPlates smallmap.Set[bag.Plate]             // the plates for which all rush bags that name them are in reflights
 }
 
-func (r *Reader) newSession() *session { return &session{reader: r, caching: r.caching} }
-
-// caching says which plates are cached for later questions. A higher value caches fewer plates.
-type caching uint8
-
-const (
-	cacheAll      caching = iota
-	cacheRepeated         // plates that were asked for lately
-	cacheNone
-)
+func (r *Reader) newSession() *session { return &session{reader: r, uncached: r.uncached} }
 
 // ask reads what is wanted and returns it. It keeps the answers about plates, PNRs and containers in
 // the session.
@@ -131,8 +122,7 @@ func (s *session) stateOf(ctx context.Context, plate bag.Plate, held Held) (*pla
 		}
 		messages = append(messages, s.reader.enricher.Messages(plate, some)...)
 	}
-	state := &plateState{version: held.Version, messages: messages, containers: bag.Containers(messages)}
-	state.transient = s.caching == cacheNone || s.caching == cacheRepeated && !s.reader.noteHistory(plate)
+	state := &plateState{version: held.Version, messages: messages, containers: bag.Containers(messages), transient: s.uncached}
 	if slices.ContainsFunc(state.containers, func(c bag.Container) bool { return !s.stowage.Has(c) }) {
 		return state, nil
 	}
@@ -204,16 +194,6 @@ func (s *session) add(plate bag.Plate, state *plateState) {
 		bags[i] = &own[i]
 	}
 	s.bags.Set(plate, bags)
-}
-
-// noteHistory notes that the history of a plate is asked for, and reports whether it was asked for
-// lately. A plate that is asked for once is not worth caching.
-func (r *Reader) noteHistory(plate bag.Plate) bool {
-	_, asked := r.recent.Get(plate)
-	if !asked {
-		r.recent.Put(plate, struct{}{}, 1)
-	}
-	return asked
 }
 
 // maxCachedOfPlate is how many messages a cached plate has at most.

@@ -91,9 +91,9 @@ type Reader struct {
 	plates  *cache.Cache[bag.Plate, *plateState]
 	stowage *cache.Cache[bag.Container, containerState]
 	lists   *cache.Cache[bag.Flight, list]
-	recent  *cache.Cache[bag.Plate, struct{}] // the plates whose history was asked for
-	sight   bag.Sight                         // of the asker; nil sees everything
-	caching caching                           // which of the plates that are read are cached
+	sight   bag.Sight // of the asker; nil sees everything
+
+	uncached bool // the plates that are read are not cached
 }
 
 // New returns a Reader over the index.
@@ -102,7 +102,6 @@ func New(index Index, enricher *enricher.Enricher, settings Settings) *Reader {
 		plates:  cache.New[bag.Plate, *plateState](cachedMessages),
 		stowage: cache.New[bag.Container, containerState](cachedPositionings),
 		lists:   cache.New[bag.Flight, list](cachedLists),
-		recent:  cache.New[bag.Plate, struct{}](recentPlates),
 	}
 }
 
@@ -163,7 +162,7 @@ func (s *session) loadRelated(ctx context.Context, plates []bag.Plate, bags []*b
 // bags: it sets no RushTag, and makes no leg Delayed because of a rush bag.
 func (r *Reader) History(ctx context.Context, plate bag.Plate) ([]*bag.Bag, error) {
 	s := r.newSession()
-	s.caching, s.viewer = max(cacheRepeated, r.caching), bag.NewViewer(ctx, r.sight)
+	s.viewer = bag.NewViewer(ctx, r.sight)
 	if err := s.load(ctx, []bag.Plate{plate}, Wanted{}); err != nil {
 		return nil, err
 	}
