@@ -18,13 +18,16 @@ const (
 // for the same plate waits for memory before it is sent, and is sent alone.
 const largeReply = 256 << 10
 
+// maxLarge is how many sizes of large replies a generation of their cache holds.
+const maxLarge = 1 << 10
+
 // estimate returns about how many bytes a question takes, and whether the last reply for one of its
 // plates was large.
 func (r *Reader) estimate(w *trail.Wanted) (bytes int64, large bool) {
 	versions := len(w.PlateVersions) + len(w.StowageVersions)
 	bytes = bytesPerHash*int64(w.Size()-versions) + bytesPerVersion*int64(versions)
 	for _, plate := range w.PlateMessages {
-		if size := r.large.Get(string(plate)); size > 0 {
+		if size, noted := r.large.Get(plate); noted {
 			bytes, large = bytes+bytesPerByte*size, true
 		}
 	}
@@ -48,11 +51,11 @@ func (q *query) measure(w *trail.Wanted, flights []*goredis.StringSliceCmd) (byt
 // remember notes which of the plates have large replies.
 func (r *Reader) remember(plates []bag.Plate, replies []*goredis.StringSliceCmd) {
 	for i, reply := range replies {
-		size := sizeOf(reply)
-		if size <= largeReply {
-			size = 0 // forgets it
+		if size := sizeOf(reply); size > largeReply {
+			r.large.Put(plates[i], size, 1)
+		} else {
+			r.large.Remove(plates[i])
 		}
-		r.large.Set(size, string(plates[i]))
 	}
 }
 

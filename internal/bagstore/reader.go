@@ -15,6 +15,7 @@ import (
 	"bagtrail/internal/bagstore/codec"
 	"bagtrail/internal/batcher"
 	"bagtrail/internal/budget"
+	"bagtrail/internal/cache"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/trail"
 )
@@ -26,12 +27,12 @@ var _ trail.Index = (*Reader)(nil)
 // wraps redis.ErrUnavailable. It leaves out damaged values. It is safe for concurrent use.
 type Reader struct {
 	store     *Store
-	rooms     sync.Pool                // of *[]byte, in which values are decoded
-	underWay  atomic.Int64             // how many queries are being sent
-	trips     *batcher.Batcher[*query] // the shared round trips
-	listTrips *batcher.Batcher[*query] // the same for queries for the plates of flights, so that others do not wait for these
-	large     *budget.Sizes            // the sizes of large replies, by plate
-	patience  time.Duration            // how much longer than ReadLimit a call may take
+	rooms     sync.Pool                      // of *[]byte, in which values are decoded
+	underWay  atomic.Int64                   // how many queries are being sent
+	trips     *batcher.Batcher[*query]       // the shared round trips
+	listTrips *batcher.Batcher[*query]       // the same for queries for the plates of flights, so that others do not wait for these
+	large     *cache.Cache[bag.Plate, int64] // the sizes of large replies in bytes
+	patience  time.Duration                  // how much longer than ReadLimit a call may take
 }
 
 // patience is how much longer a patient reader may take. Its reads end just before the read timeout
@@ -46,7 +47,7 @@ func (s *Store) Reader() *Reader { return s.newReader(0) }
 func (s *Store) PatientReader() *Reader { return s.newReader(patience) }
 
 func (s *Store) newReader(longer time.Duration) *Reader {
-	r := &Reader{store: s, patience: longer, rooms: sync.Pool{New: func() any { return new([]byte) }}, large: budget.NewSizes()}
+	r := &Reader{store: s, patience: longer, rooms: sync.Pool{New: func() any { return new([]byte) }}, large: cache.New[bag.Plate, int64](maxLarge)}
 	r.trips, r.listTrips = r.sharedTrips(tripsAtOnce), r.sharedTrips(1)
 	return r
 }

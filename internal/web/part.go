@@ -62,14 +62,22 @@ func (c *Call) giveBack() {
 	}
 }
 
+// lengthKey is the key of an answer in Site.lengths: the name of the API key, and the request target.
+type lengthKey struct{ key, target string }
+
+func (c *Call) lengthKey() lengthKey { return lengthKey{c.Key.Name, c.Request.RequestURI} }
+
+// maxLengths is the memory in bytes that a generation of Site.lengths takes.
+const maxLengths = 256 << 10
+
 // crowded reports whether the free memory is too small for the answer to a request, if the answer
 // is as large as the last time. Such a request is refused before it causes any work.
 func (s *Site) crowded(c *Call) bool {
 	if c.operation.HasBody() {
 		return false // the answer also depends on the body
 	}
-	needed := s.lengths.Get(c.Key.Name, c.Request.RequestURI)
-	return needed > 0 && !s.answers.Has(c.Key.Name, needed)
+	needed, large := s.lengths.Get(c.lengthKey())
+	return large && !s.answers.Has(c.Key.Name, needed)
 }
 
 // noteLength stores how much memory the answer to a request takes. Of an answer that was refused
@@ -78,10 +86,16 @@ func (s *Site) noteLength(c *Call, a Answer) {
 	if c.Key == nil || c.operation.HasBody() {
 		return
 	}
+	key := c.lengthKey()
 	if errors.Is(a.Cause, errCrowded) {
-		c.needed = max(c.needed, s.lengths.Get(c.Key.Name, c.Request.RequestURI))
+		before, _ := s.lengths.Get(key)
+		c.needed = max(c.needed, before)
 	}
-	s.lengths.Set(c.needed, c.Key.Name, c.Request.RequestURI)
+	if c.needed > 0 {
+		s.lengths.Put(key, c.needed, len(key.target)+100)
+	} else {
+		s.lengths.Remove(key)
+	}
 }
 
 // length returns the number of bytes of an answer.

@@ -21,6 +21,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/budget"
+	"bagtrail/internal/cache"
 	"bagtrail/internal/collector"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/parallel"
@@ -62,9 +63,9 @@ type Site struct {
 	pages      []Page
 	calls      sync.Pool // of *Call
 	guesses    *apikey.Guesses
-	made       *budget.Bytes  // memory for the data that operations read to make answers
-	answers    *budget.Shares // memory for large answers, until they are written, and for large bodies of /v1, by key
-	lengths    *budget.Sizes  // of large answers, by key and request target
+	made       *budget.Bytes                  // memory for the data that operations read to make answers
+	answers    *budget.Shares                 // memory for large answers, until they are written, and for large bodies of /v1, by key
+	lengths    *cache.Cache[lengthKey, int64] // of large answers, in bytes
 	streams    streams
 	stopping   context.Context // ends with Stop
 	stop       context.CancelFunc
@@ -95,7 +96,8 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	gin.SetMode(gin.ReleaseMode)
 	s := &Site{Settings: settings, engine: gin.New(), pages: pages, guesses: apikey.NewGuesses(), streams: streams{byKey: make(map[string]int)}}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.made, s.answers, s.lengths = budget.New(settings.AnswerBytes, collector.Thrift), budget.NewShares(settings.AnswerBytes, collector.Thrift), budget.NewSizes()
+	s.made, s.answers = budget.New(settings.AnswerBytes, collector.Thrift), budget.NewShares(settings.AnswerBytes, collector.Thrift)
+	s.lengths = cache.New[lengthKey, int64](maxLengths)
 	s.calls.New = func() any { return new(Call) }
 	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
