@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unsafe"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
@@ -33,7 +34,7 @@ const (
 	receivedForm = "2006-01-02T15:04:05.000Z07:00" // received times have whole milliseconds
 )
 
-// rawEnvelope puts a record of the raw topic into an envelope.
+// rawEnvelope puts a record of the raw topic into an envelope, which shares the memory of the record.
 func rawEnvelope(topic string, r *kafka.Record) ingestor.Envelope {
 	env := envelope(r)
 	env.Logged, env.Origin = true, origin(topic, r)
@@ -43,7 +44,8 @@ func rawEnvelope(topic string, r *kafka.Record) ingestor.Envelope {
 	return env
 }
 
-// rejectEnvelope puts a record of the rejects topic into an envelope.
+// rejectEnvelope puts a record of the rejects topic into an envelope, which shares the memory of the
+// record.
 func rejectEnvelope(topic string, r *kafka.Record) ingestor.Envelope {
 	env := envelope(r)
 	env.NoPosition, env.Door, env.Sender = true, r.Header(headerDoor), r.Header(headerSender)
@@ -62,19 +64,19 @@ func rejectEnvelope(topic string, r *kafka.Record) ingestor.Envelope {
 
 // envelope puts the value of a record, and the content of its headers, into an envelope.
 func envelope(m *kafka.Record) ingestor.Envelope {
-	env := ingestor.Envelope{Raw: string(m.Value), Key: string(m.Key), Received: clamp(m.Time)}
+	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time)}
 	for i := range m.Headers {
 		h := &m.Headers[i]
 		switch h.Key {
 		case headerReceived:
-			if t, err := time.Parse(time.RFC3339, string(h.Value)); err == nil && clamp(t).Equal(t) {
+			if t, err := time.Parse(time.RFC3339, view(h.Value)); err == nil && clamp(t).Equal(t) {
 				env.Received = t
 			}
 			env.Relayed = true // only doors of this service write this header
 		case headerType:
-			env.JSON = isJSON(string(h.Value))
+			env.JSON = isJSON(view(h.Value))
 		case headerKind:
-			if string(h.Value) == kindReport {
+			if view(h.Value) == kindReport {
 				env.Report = true
 			}
 		case headerReplayed:
@@ -120,6 +122,9 @@ func clamp(t time.Time) time.Time {
 	}
 	return t
 }
+
+// view returns b as a string without copying it.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // rawRecord returns the record of an accepted message on the raw topic.
 func rawRecord(r ingestor.Record) kafka.Record {
