@@ -208,11 +208,11 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 	rejects := rejectstore.New(redistest.Open(t, ""), 14*24*time.Hour, clock)
 	s.reject(t, rejects, acceptor)
 	jobs := 0
-	desk := queryapi.Rejects{Store: rejects, Acceptor: slowAcceptor{acceptor, clock}, NewID: func() string {
+	rejectOperations := queryapi.Rejects{Store: rejects, Acceptor: slowAcceptor{acceptor, clock}, NewID: func() string {
 		jobs++
 		return "JOB" + strconv.Itoa(jobs)
 	}}
-	operations = append(operations, desk.Operations()...)
+	operations = append(operations, rejectOperations.Operations()...)
 	monitor := &status.Monitor{
 		Reports: statusstore.New(redistest.Open(t, "")), Process: "one",
 		Look: func(context.Context) (status.Report, status.Parts) {

@@ -89,7 +89,7 @@ func (w *world) readFrom(index trail.Index) {
 	library := airport.New()
 	w.feed.Trails = trail.New(index, enricher.New(library), trail.Settings{
 		Window: 10 * time.Minute, Airports: library, Departed: flightref.None().Departed, Now: w.feed.Clock,
-	}).Uncached() // as for plates with more than 3,000 messages, which are not cached
+	}).Uncached() // as for plates with too many messages to be cached
 }
 
 // large is an index each of whose reads needs so much memory.

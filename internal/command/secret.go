@@ -2,6 +2,8 @@ package command
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"path/filepath"
 
 	"go.uber.org/zap"
@@ -13,7 +15,7 @@ import (
 // process runs the in-process broker or Redis, so that no other process needs the same secret,
 // openSecret makes one in the data directory. A broker in this process has locked that directory by
 // now. Without one, nothing but the secret needs the directory, so the service runs without a secret
-// if it cannot write there.
+// if it can neither read nor write it there.
 func (s *service) openSecret(context.Context) (err error) {
 	switch {
 	case !s.opens(httpDoor):
@@ -27,9 +29,10 @@ func (s *service) openSecret(context.Context) (err error) {
 	path := filepath.Join(s.conf.DataDir, "secret")
 	var made bool
 	s.secret, made, err = secret.InFile(path)
+	_, unreachable := errors.AsType[*fs.PathError](err)
 	switch {
-	case err != nil && !s.conf.Kafka.InProcess():
-		s.log.Warn("no secret can be made, so there are no browser sessions", zap.String("instead", "BAGTRAIL_SECRET"), zap.Error(err))
+	case unreachable && !s.conf.Kafka.InProcess():
+		s.log.Warn("the secret can be neither read nor made, so there are no browser sessions", zap.String("instead", "BAGTRAIL_SECRET"), zap.Error(err))
 	case err != nil:
 		return fileError(err)
 	case made:

@@ -23,8 +23,10 @@ func TestServeWithoutKafkaNeedsNoDirectory(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off", "BAGTRAIL_DATA_DIR="+filepath.Join(file, "data"))
-	if status, answer := s.ask(http.MethodPost, "/v1/session", ""); status != http.StatusNotImplemented {
-		t.Errorf("%d %s", status, answer)
+	for _, dir := range []string{filepath.Join(file, "data"), "/proc/data"} {
+		s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off", "BAGTRAIL_DATA_DIR="+dir)
+		if status, answer := s.ask(http.MethodPost, "/v1/session", ""); status != http.StatusNotImplemented {
+			t.Errorf("%s: %d %s", dir, status, answer)
+		}
 	}
 }

@@ -295,6 +295,8 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		{env: []string{"BAGTRAIL_API_SERVICE_HOST=10.0.0.1", "BAGTRAIL_PORT_8080_TCP_ADDR=10.0.0.1", "BAGTRAIL_PORT_8080_TCP_PORT=80", "BAGTRAIL_PORT=tcp://10.0.0.1:80", "BAGTRAIL_SERVICE_PORT_HTTP=80"}},
 		{env: []string{"BAGTRAIL_PORT="}},
 		{env: []string{"BAGTRAIL_HTTP_PORT=9090"}, variables: []string{"BAGTRAIL_HTTP_PORT"}},
+		{args: []string{"--http-answer-bytes=2MiB"}},
+		{args: []string{"--http-answer-bytes=2097151"}, variables: []string{"BAGTRAIL_HTTP_ANSWER_BYTES"}},
 		{args: []string{"--http-answer-bytes=4294967296"}},
 		{args: []string{"--http-answer-bytes=8589934591GiB"}},
 		{args: []string{"--http-answer-bytes=8589934592GiB"}, variables: []string{"BAGTRAIL_HTTP_ANSWER_BYTES"}},

@@ -157,7 +157,7 @@ func TestAFlightWithoutBagsSaysSo(t *testing.T) {
 func TestAFlightCountsTheSameBagsAsTheBoard(t *testing.T) {
 	list := flightOf(15)
 	c := newConsole(newV1(object{"GET " + flightPath: list, "GET /v1/flights": object{"flights": []object{list["flight"].(object)}}}))
-	must(t, get(c, flightPage), 200, `<dt>Not loaded or offloaded</dt><dd class="risk">6 <small class="dim">of 15</small>`, "<dt>Delayed</dt><dd>3</dd>")
+	must(t, get(c, flightPage), 200, `<dt>Offloaded or not loaded</dt><dd class="risk">6 <small class="dim">of 15</small>`, "<dt>Delayed</dt><dd>3</dd>")
 	must(t, get(c, boardPath), 200, "6 bags offloaded or not loaded, departure within 45 min", `<span class="n risk">6</span>`)
 }
 

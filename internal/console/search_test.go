@@ -199,6 +199,7 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 		"lx 14 21 nov jfk":  "/console/flights/JFK/D/LX/14/2026-11-21",
 		"lx14 jfk 21 nov":   "/console/flights/JFK/D/LX/14/2026-11-21",
 		"jfk 21 nov lx14":   "/console/flights/JFK/D/LX/14/2026-11-21",
+		"jfk 0724 000009":   "/console/bags/0724000009",
 		"lx1421nov jfk":     "/console/flights/JFK/D/LX/14/2026-11-21",
 		"lx14/21nov jfk":    "/console/flights/JFK/D/LX/14/2026-11-21",
 		"swr1014/21nov/jfk": "/console/flights/JFK/D/SWR/1014/2026-11-21",

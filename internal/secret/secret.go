@@ -32,8 +32,9 @@ func (s Secret) Key(purpose string) []byte {
 	return mac.Sum(nil)
 }
 
-// InFile returns the secret in a file. If there is no file, it makes one, which its owner alone may
-// read, with a new random secret, and the directory. Two processes must not call it for one file at the same time.
+// InFile returns the secret in a file. If there is no file, it makes the directory and a file with a
+// new random secret, which its owner alone may read. Two processes must not call it for one file at
+// the same time.
 func InFile(path string) (s Secret, made bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -101,7 +101,7 @@ func (l *live) Send(_ context.Context, messages []simulate.Message) error {
 	return nil
 }
 
-func TestRunInRealTimeSendsThePastAtOnceAndThenEachMessageAtItsTime(t *testing.T) {
+func TestRunByAClockSendsThePastAtOnceAndThenEachMessageAtItsTime(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	sink := &live{t: t, begun: time.Now(), stop: cancel}

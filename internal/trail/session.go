@@ -216,8 +216,8 @@ func weightOf(messages []*bag.Message) int {
 	return weight
 }
 
-// delayDeparted calls Bag.Depart with the flight reference and the clock: legs that are Not Loaded become
-// Delayed if their flight has departed.
+// delayDeparted calls Bag.DelayDeparted with the flight reference and the clock: legs that are Not
+// Loaded become Delayed if their flight has departed.
 func (r *Reader) delayDeparted(b *bag.Bag) {
 	if departed := r.settings.Departed; departed != nil {
 		now := r.settings.Now()

@@ -195,7 +195,7 @@ func (g *grower) grow(ctx context.Context, bags int, spent func() time.Duration)
 		}
 		message = append(message, float64(sum.Nanoseconds())/1000/float64(growthSlice*growthBatch))
 	}
-	each := min(growthAnswers, len(plates)/(1+growthSlices)) // no bag is asked for twice: hardly anything is remembered
+	each := min(growthAnswers, len(plates)/(1+growthSlices)) // no bag is asked for twice: no answer comes from the cache
 	rand.New(rand.NewPCG(feedSeed, 0)).Shuffle(len(plates), func(i, j int) { plates[i], plates[j] = plates[j], plates[i] })
 	// What made the messages is no part of an answer, nor is the list of all plates: the heap is as large with many bags as with
 	// few. A larger one is collected less often, and so grows into memory that the machine has yet to provide, page by page.

@@ -50,7 +50,7 @@ func largeLine(ctx context.Context, b *bench) ([]row, error) {
 	return rows, r.empty(ctx)
 }
 
-// The other bags of line 10, whose histories are asked for in turn, so that few of them are cached.
+// The other bags of line 10, whose histories are asked for in turn. They are cached once each was asked for.
 const (
 	firstOther = 900_000 // number of the first plate
 	others     = 200
