@@ -197,7 +197,7 @@ func TestErrorSaysWhichTopicToCreateAndHow(t *testing.T) {
 func TestALogOfRecordThatWouldLoseOrRefuseMessagesIsRefused(t *testing.T) {
 	for _, test := range []struct{ setting, value, want string }{
 		{"cleanup.policy", "compact", "set its cleanup.policy to delete"},
-		{"max.message.bytes", "69631", "topic bim.raw takes only 69631 bytes at once, but a record may be longer: set its max.message.bytes to 69632 or more"},
+		{"max.message.bytes", "69631", "takes only 69631 bytes at once, but a record may be longer: set its max.message.bytes to 69632 or more"},
 		{"max.message.bytes", "69632", ""},
 	} {
 		w := newBroker(t)
