@@ -45,13 +45,6 @@ func (b *Bytes) Try(n int64) bool {
 	return true
 }
 
-// Has reports whether n bytes are left or, if n is above the limit, all that there are.
-func (b *Bytes) Has(n int64) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.taken+min(n, b.limit) <= b.limit
-}
-
 // add takes n bytes, or returns them if n is negative.
 func (b *Bytes) add(n int64) {
 	b.taken += n

@@ -30,14 +30,6 @@ func (s *Shares) Try(owner string, n int64) bool {
 	return true
 }
 
-// Has reports whether n bytes are left for an owner or, if n is above Most, as many as Most.
-func (s *Shares) Has(owner string, n int64) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n = min(n, s.Most())
-	return s.held[owner]+n <= s.Most() && s.bytes.Has(n)
-}
-
 // Return returns n bytes of an owner.
 func (s *Shares) Return(owner string, n int64) {
 	s.mu.Lock()

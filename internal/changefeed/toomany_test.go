@@ -124,9 +124,10 @@ func TestABatchHoldsTheMemoryOfOneFold(t *testing.T) {
 	ctx, question := memory.Ask(t.Context())
 	told := 0
 	_, _, err := w.feed.Each(ctx, r.asker, r.cursor, r.limits, func(changefeed.Change) error {
-		if told++; !memory.Has(all) {
+		if told++; !memory.Try(all) {
 			return fmt.Errorf("change %d: the memory of its fold is held", told)
 		}
+		memory.Return(all)
 		return nil
 	})
 	if err != nil || told != plates {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -121,6 +122,38 @@ func TestAnswerThatWasLargeIsRefusedBeforeItIsMade(t *testing.T) {
 	<-over
 	if w := ask(t, s, "GET", listPath(900, ""), nil, "api_key", demo); w.Code != 200 {
 		t.Errorf("when there is room again: %d", w.Code)
+	}
+}
+
+// Two answers need more than the key may take. The memory of the first is reserved while it is made.
+func TestOfTwoCallersOfALargeAnswerOneGetsIt(t *testing.T) {
+	operation := list()
+	var held atomic.Bool
+	begun, leave, serveIt := make(chan struct{}), make(chan struct{}), operation.Serve
+	operation.Serve = func(ctx context.Context, c *web.Call) web.Answer {
+		if held.CompareAndSwap(true, false) {
+			close(begun)
+			<-leave
+		}
+		return serveIt(ctx, c)
+	}
+	s := largeSite(operation, 2<<20)
+	if w := answer(s, newRequest(listPath(700, ""))); w.Code != 200 {
+		t.Fatal(w.Code)
+	}
+	held.Store(true)
+	first := make(chan int, 1)
+	go func() { first <- answer(s, newRequest(listPath(700, ""))).Code }()
+	<-begun
+	if w := answer(s, newRequest(listPath(700, ""))); w.Code != 503 {
+		t.Errorf("while the answer is made for another caller: %d", w.Code)
+	}
+	close(leave)
+	if got := <-first; got != 200 {
+		t.Errorf("the first caller: %d", got)
+	}
+	if w := answer(s, newRequest(listPath(700, ""))); w.Code != 200 {
+		t.Errorf("after it: %d", w.Code)
 	}
 }
 

@@ -64,10 +64,11 @@ type Call struct {
 	received    int    // how many bytes of the body have been received
 	crowded     bool   // there was no memory for the body
 
-	needed  int64    // bytes of a large answer that are in memory so far
-	counted int64    // bytes that were taken from Site.answers, and must be returned to it
-	parts   [][]byte // of a large answer, without the last part
-	partErr error    // errCrowded once Part has dropped a part
+	needed   int64    // bytes of a large answer that are in memory so far
+	counted  int64    // bytes that were taken from Site.answers, and must be returned to it
+	reserved int64    // of these, for the parts of the answer that are not made yet
+	parts    [][]byte // of a large answer, without the last part
+	partErr  error    // errCrowded once Part has dropped a part
 
 	site       *Site
 	controller *http.ResponseController

@@ -41,6 +41,10 @@ func (c *Call) PartErr() error { return c.partErr }
 func (c *Call) count(dst []byte) bool {
 	n := int64(cap(dst))
 	c.needed += n
+	if n <= c.reserved {
+		c.reserved -= n
+		return true
+	}
 	return c.take(n)
 }
 
@@ -58,7 +62,7 @@ func (c *Call) take(n int64) bool {
 func (c *Call) giveBack() {
 	if c.counted > 0 {
 		c.site.answers.Return(c.Key.Name, c.counted)
-		c.counted = 0
+		c.counted, c.reserved = 0, 0
 	}
 }
 
@@ -70,18 +74,29 @@ func (c *Call) lengthKey() lengthKey { return lengthKey{c.Key.Name, c.Request.Re
 // maxLengths is the memory in bytes that a generation of Site.lengths takes.
 const maxLengths = 256 << 10
 
-// crowded reports whether the free memory is too small for the answer to a request, if the answer
-// is as large as the last time. Such a request is refused before it causes any work.
-func (s *Site) crowded(c *Call) bool {
+// reserveAnswer takes the memory for the answer to a request, if it was large the last time: as much as it
+// took then, and at most all that the key may take. It returns false if too little is left. Such a
+// request is refused before it causes any work. Without a reservation two callers of one large answer
+// could each take half of what it needs, and nobody would get it.
+func (s *Site) reserveAnswer(c *Call) bool {
 	if c.operation.HasBody() {
-		return false // the answer also depends on the body
+		return true // the answer also depends on the body
 	}
 	needed, large := s.lengths.Get(c.lengthKey())
-	return large && !s.answers.Has(c.Key.Name, needed)
+	if !large {
+		return true
+	}
+	needed = min(needed, s.answers.Most())
+	if !c.take(needed) {
+		return false
+	}
+	c.reserved = needed
+	return true
 }
 
 // noteLength stores how much memory the answer to a request takes. Of an answer that was refused
-// since memory was short, only a lower bound is known; it does not replace a larger number.
+// since memory was short, only a lower bound is known: twice as much is stored, so that after a few
+// such tries of many callers one of them has enough. It does not replace a larger number.
 func (s *Site) noteLength(c *Call, a Answer) {
 	if c.Key == nil || c.operation.HasBody() {
 		return
@@ -89,7 +104,7 @@ func (s *Site) noteLength(c *Call, a Answer) {
 	key := c.lengthKey()
 	if errors.Is(a.Cause, errCrowded) {
 		before, _ := s.lengths.Get(key)
-		c.needed = max(c.needed, before)
+		c.needed = max(2*c.needed, before)
 	}
 	if c.needed > 0 {
 		s.lengths.Put(key, c.needed, len(key.target)+100)

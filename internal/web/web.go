@@ -223,7 +223,7 @@ func (s *Site) determine(w http.ResponseWriter, c *Call, here *route) Answer {
 	if refusal, refused := s.admit(w.Header(), c); refused {
 		return refusal
 	}
-	if s.crowded(c) {
+	if !s.reserveAnswer(c) {
 		return c.Unavailable(errCrowded)
 	}
 	if here.HasBody() || here.V1() && here.Method == http.MethodPost {

@@ -27,13 +27,13 @@ type dearQuestion struct {
 	path     string
 }
 
-// longHistory is 200 messages of nearly 64 KiB about one bag, shown with their texts: 13 MB.
+// longHistory is 90 messages of nearly 64 KiB about one bag, shown with their remarks and texts: 13 MB.
 func longHistory() dearQuestion {
 	const plate = "0724290002"
 	random := rand.New(rand.NewPCG(feedSeed, 1))
 	q := dearQuestion{what: "a history of 13 MB", path: "/baggage/history/v1.0/tag/" + plate + "/flightdate/2026-03-01?include_bim=true"}
 	q.messages = append(q.messages, bsm(0, "LX500", plate))
-	for n := range 200 {
+	for n := range 89 {
 		var remarks strings.Builder
 		for range 1080 {
 			remarks.WriteString(".R/")
