@@ -19,11 +19,11 @@ func (m *Message) readOutbound(e line) {
 
 // readInbound reads .I. The first .I of a group counts.
 func (m *Message) readInbound(e line) {
+	inbound := &m.group().Inbound
 	if m.scratch.own.has('I') {
-		m.judgeFlight(e, new(Flight))
-		return
+		inbound = new(Flight)
 	}
-	m.judgeFlight(e, &m.group().Inbound)
+	m.judgeFlight(e, inbound)
 }
 
 // readOnward reads .O. The first .O of a group replaces those that the group took over.

@@ -3,17 +3,13 @@ package parser
 // shortestVersion is the length of the shortest .V element: .V/1LZRH.
 const shortestVersion = 8
 
-// readVersion reads .V. The first .V of the message counts.
+// readVersion reads .V: version digit, source indicator and airport glued together. Each .V is
+// checked. The first one of the message counts.
 func (m *Message) readVersion(e line) {
+	v := &m.Version
 	if m.scratch.seen.has('V') {
-		m.judgeVersion(e, new(Version))
-	} else {
-		m.judgeVersion(e, &m.Version)
+		v = new(Version)
 	}
-}
-
-// judgeVersion reads a .V element: version digit, source indicator and airport glued together.
-func (m *Message) judgeVersion(e line, v *Version) {
 	if len(e.text) < shortestVersion {
 		m.fail(ShortVersion, e, 0, e.text, "at least 8 characters, as in .V/1LZRH")
 		return
