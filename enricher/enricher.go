@@ -81,14 +81,12 @@ type flightDater struct {
 // segment returns a flight element with its day. If the date exists in no year, it returns the zero
 // Segment.
 func (s flightDater) segment(f parser.Flight) bag.Segment {
-	if !f.Present() {
-		return bag.Segment{}
+	if f.Present() {
+		if day, ok := Resolve(f.Date, s.reference); ok {
+			return s.on(f, day)
+		}
 	}
-	day, ok := Resolve(f.Date, s.reference)
-	if !ok {
-		return bag.Segment{}
-	}
-	return s.on(f, day)
+	return bag.Segment{}
 }
 
 // connection returns the connection flight of a .U, whose date and destination may be absent; nil
@@ -97,10 +95,8 @@ func (s flightDater) connection(f parser.Flight) *bag.Segment {
 	if !f.Present() {
 		return nil
 	}
-	made := s.on(f, 0)
-	if day, ok := Resolve(f.Date, s.reference); ok {
-		made.Day = day
-	}
+	day, _ := Resolve(f.Date, s.reference) // 0 without a date
+	made := s.on(f, day)
 	return &made
 }
 
