@@ -118,18 +118,14 @@ func (c *currentBSMs) decidesExit(airport string) bool {
 // airports that are one place. Only the slot of its own airport counts, so that each BSM is returned
 // once.
 func (c *currentBSMs) latestFirst() []*Message {
-	var current []*slot
+	var current []*Message
 	for i := range c.slots {
 		if s := &c.slots[i]; s.current != nil && s.current.direction() == s.direction {
-			current = append(current, s)
+			current = append(current, s.current)
 		}
 	}
-	slices.SortFunc(current, func(a, b *slot) int { return b.current.compare(a.current) })
-	messages := make([]*Message, len(current))
-	for i, s := range current {
-		messages[i] = s.current
-	}
-	return messages
+	slices.SortFunc(current, func(a, b *Message) int { return b.compare(a) })
+	return current
 }
 
 // onwardFrom returns the legs of .O elements of current BSMs that depart from an airport. The legs

@@ -6,6 +6,7 @@ package bag
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -92,19 +93,17 @@ func Compare(a, b *Bag) int {
 // firstDay returns the first flight date that messages name. If they name none, it returns the
 // first local day on which one of them happened.
 func firstDay(messages []*Message) Day {
-	first, _ := messages[0].days()
-	named := false
+	flight, local, named := Day(math.MaxInt32), Day(math.MaxInt32), false
 	for _, m := range messages {
-		switch day, _, names := m.flightDays(); {
-		case names && !named:
-			first, named = day, true
-		case names:
-			first = min(first, day)
-		case !named:
-			first = min(first, m.LocalDay)
+		if day, _, names := m.flightDays(); names {
+			flight, named = min(flight, day), true
 		}
+		local = min(local, m.LocalDay)
 	}
-	return first
+	if named {
+		return flight
+	}
+	return local
 }
 
 // filedBefore reports whether a report repeats one of the reports before it, which are in order. A
