@@ -3,11 +3,14 @@ package changes
 import (
 	"context"
 	"errors"
+	"hash/maphash"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
+	"bagtrail/internal/bag"
+	"bagtrail/internal/cache"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/pause"
 )
@@ -19,6 +22,7 @@ const (
 	tickEvery    = time.Second      // time between two calls of maintain
 	tickLimit    = 30 * time.Second // time limit of a call of maintain, after the takeover
 	raiseEvery   = 10 * time.Second // how often the floor is raised
+	maxDigests   = 20_000           // in a generation of their cache; a state whose digest is forgotten is told again
 )
 
 // owner owns one partition of the topic of marks. It implements kafka.Handler. For each batch of
@@ -43,18 +47,19 @@ type owner struct {
 	next          int64 // the offset of the next mark to tell: everything before it is told
 	certainBefore int64 // marks before this offset are told even if nothing has changed, see forgetDigests
 	epoch         Epoch
-	portion       int // how many plates are told together; fewer after an error
-	digests       *digests
-	folded        time.Duration // how long the last fold took
-	clock         time.Time     // by which bags were folded last
-	clocked       time.Time     // when the index was written last; a write postpones its expiry
-	raised        time.Time     // when the floor was raised last
+	portion       int                             // how many plates are told together; fewer after an error
+	seed          maphash.Seed                    // of the digests
+	digests       *cache.Cache[bag.Plate, uint64] // of the state that was told last of each plate that changed lately
+	folded        time.Duration                   // how long the last fold took
+	clock         time.Time                       // by which bags were folded last
+	clocked       time.Time                       // when the index was written last; a write postpones its expiry
+	raised        time.Time                       // when the floor was raised last
 	departures    *departures
 }
 
 func (s *Stage) newOwner(partition int) *owner {
 	return &owner{
-		Stage: s, partition: partition, portion: platesAtOnce,
+		Stage: s, partition: partition, portion: platesAtOnce, seed: maphash.MakeSeed(),
 		log: s.conf.Logger.With(zap.Int("partition", partition)),
 	}
 }
@@ -172,7 +177,7 @@ func (o *owner) lose() {
 // forgetDigests forgets all digests. Marks before an offset are then told even if nothing has
 // changed, since readers may know other states, from an attempt that failed or from another owner.
 func (o *owner) forgetDigests(before int64) {
-	o.digests, o.certainBefore = newDigests(), max(o.certainBefore, before)
+	o.digests, o.certainBefore = cache.New[bag.Plate, uint64](maxDigests), max(o.certainBefore, before)
 }
 
 // watchClock notes the time by which bags are folded. If the clock was set back, it forgets all

@@ -65,7 +65,8 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	if err := o.continueAfter(ctx, &p, first); err != nil {
 		return 0, err
 	}
-	o.digests, o.certainBefore, o.clocked = newDigests(), end, time.Time{}
+	o.certainBefore, o.clocked = 0, time.Time{}
+	o.forgetDigests(end)
 	if o.departures == nil { // otherwise the owner continues with its own
 		now := o.conf.Now()
 		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"time"
@@ -126,9 +127,9 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 	}
 	for i := range told {
 		if told[i].entry.Sequence >= o.certainBefore {
-			o.digests.remember(told[i].entry.Plate, told[i].digest)
+			o.digests.Put(told[i].entry.Plate, told[i].digest, 1)
 		} else {
-			o.digests.forget(told[i].entry.Plate)
+			o.digests.Remove(told[i].entry.Plate)
 		}
 	}
 	o.next = max(o.next, upTo+1)
@@ -297,7 +298,8 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 		}
 		var c change
 		c, text = o.change(p, bags[p.plate], text[:0])
-		if p.certain || p.sequence < o.certainBefore || !o.digests.remembers(p.plate, c.digest) {
+		digest, known := o.digests.Get(p.plate)
+		if p.certain || p.sequence < o.certainBefore || !known || digest != c.digest {
 			told = append(told, c)
 		}
 	}
@@ -314,7 +316,7 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 	c := change{entry: Entry{Plate: p.plate, Sequence: p.sequence}, state: bytes.Clone(text)}
 	c.summarise(bags)
 	text = appendSources(text, bags)
-	c.digest = o.digests.of(text)
+	c.digest = maphash.Bytes(o.seed, text)
 	if p.steps < maxSteps {
 		for _, plate := range originals(bags) {
 			if plate != p.plate {
