@@ -40,7 +40,7 @@ func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 			return e, err
 		}
 	}
-	return s.newEpoch(ctx, e)
+	return s.newEpoch(ctx, e, len(partitions))
 }
 
 func hasRecords(spans []kafka.Span) bool {
@@ -58,13 +58,9 @@ func (s *Stage) use(e Epoch) {
 
 // newEpoch begins a new epoch after last, unless another owner has begun one already. It returns
 // the current epoch.
-func (s *Stage) newEpoch(ctx context.Context, last Epoch) (Epoch, error) {
-	partitions, err := s.conf.Kafka.Partitions(ctx, s.conf.Marks)
+func (s *Stage) newEpoch(ctx context.Context, last Epoch, partitions int) (Epoch, error) {
+	next, err := s.conf.Index.Begin(ctx, last, Epoch{max(s.conf.Now().Unix(), last.Begun+1), partitions})
 	if err != nil {
-		return Epoch{}, err
-	}
-	next := Epoch{Begun: max(s.conf.Now().Unix(), last.Begun+1), Partitions: len(partitions)}
-	if next, err = s.conf.Index.Begin(ctx, last, next); err != nil {
 		return Epoch{}, fmt.Errorf("begin an epoch: %w", err)
 	}
 	return next, nil

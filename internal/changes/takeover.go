@@ -52,7 +52,7 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	if why := o.whyNewEpoch(p, end); why != "" {
 		o.log.Error(why+": a new epoch begins, and every cursor is reset",
 			zap.Int64("told", p.Told), zap.Int64("published", p.published), zap.Int64("consumed", o.consumed), zap.Int64("end", end))
-		if o.epoch, err = o.newEpoch(ctx, o.epoch); err != nil {
+		if o.epoch, err = o.newEpoch(ctx, o.epoch, o.epoch.Partitions); err != nil {
 			return 0, err
 		}
 		p = predecessor{Progress: Progress{Told: -1, Departed: p.Departed}, published: -1}
