@@ -103,12 +103,11 @@ type Config struct {
 	Now       func() time.Time
 }
 
-// Stage owns partitions of the topic of marks, as a member of the group of owners.
+// Stage owns partitions of the topic of marks while it runs, as a member of the group of owners.
 type Stage struct {
-	conf     Config
-	consumer *kafka.Consumer
-	// room bounds how many messages all owners together fold at once.
-	room *semaphore.Weighted
+	*kafka.Consumer
+	conf Config
+	room *semaphore.Weighted   // bounds how many messages all owners together fold at once
 	used atomic.Pointer[Epoch] // the latest epoch that an owner has used, or found published; nil at first
 }
 
@@ -116,7 +115,7 @@ type Stage struct {
 func New(conf Config) *Stage {
 	folds := foldsAtOnce * max(1, runtime.GOMAXPROCS(0)/2)
 	s := &Stage{conf: conf, room: semaphore.NewWeighted(int64(folds) * messagesAtOnce)}
-	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
+	s.Consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Marks, Metrics: conf.Metrics,
 		AtOnce:  2 * folds, // while some fold, others wait for Redis and Kafka
 		Fetch:   fetchBytes,
@@ -124,16 +123,6 @@ func New(conf Config) *Stage {
 	})
 	return s
 }
-
-// Member returns nil while the stage is a member of its group, see [kafka.Consumer.Member].
-func (s *Stage) Member() error { return s.consumer.Member() }
-
-// Stalled returns an error while a partition of the stage does not move, see
-// [kafka.Consumer.Stalled].
-func (s *Stage) Stalled() error { return s.consumer.Stalled() }
-
-// Run owns partitions until ctx ends.
-func (s *Stage) Run(ctx context.Context) error { return s.consumer.Run(ctx) }
 
 // marker returns the writer of the marks that follow from others.
 func (s *Stage) marker() Marker { return Marker{Kafka: s.conf.Kafka, Topic: s.conf.Marks} }
