@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,7 +183,7 @@ func FlightName(f bag.Flight) string { return f.Airline + "/" + f.Number + "/" +
 // even if it is no living leg, with its airline and airports, the airports of the events, and the
 // PNRs.
 func (c *change) summarise(bags []trail.Traced) {
-	var airlines, airports, pnrs, names textSet
+	airlines, airports, pnrs, names := textSet{}, textSet{}, textSet{}, textSet{}
 	var flights smallmap.Set[bag.Flight]
 	fly := func(f bag.Flight) {
 		if !f.IsZero() && flights.Add(f) {
@@ -211,22 +212,17 @@ func (c *change) summarise(bags []trail.Traced) {
 	c.entry.Airlines, c.entry.Airports, c.pnrs, c.flights = airlines.sorted(), airports.sorted(), pnrs.sorted(), names.sorted()
 }
 
-// textSet holds different texts, but not "".
-type textSet struct {
-	list []string
-	seen smallmap.Set[string]
-}
+// textSet is a set of texts.
+type textSet map[string]bool
 
-func (s *textSet) add(texts ...string) {
+func (s textSet) add(texts ...string) {
 	for _, text := range texts {
-		if text != "" && s.seen.Add(text) {
-			s.list = append(s.list, text)
-		}
+		s[text] = true
 	}
 }
 
-// sorted sorts the texts and returns them. The result is never nil, which would be null in JSON.
-func (s *textSet) sorted() []string {
-	slices.Sort(s.list)
-	return append([]string{}, s.list...)
+// sorted returns the texts except "" in order. The result is never nil, which would be null in JSON.
+func (s textSet) sorted() []string {
+	delete(s, "")
+	return append([]string{}, slices.Sorted(maps.Keys(s))...)
 }
