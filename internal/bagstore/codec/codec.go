@@ -13,6 +13,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -184,11 +185,7 @@ func insert(text []byte, start int, plate string) ([]byte, error) {
 	if at < 0 || plate == "" {
 		return text, ErrDamaged
 	}
-	at += start
-	text = append(text, plate[1:]...)
-	copy(text[at+len(plate):], text[at+1:])
-	copy(text[at:], plate)
-	return text, nil
+	return slices.Replace(text, start+at, start+at+1, []byte(plate)...), nil
 }
 
 // Received returns the received time of a value. It does not decode the text.
@@ -234,13 +231,11 @@ func split(value string) (head byte, s bag.Stored, text string, err error) {
 
 // number decodes a varint, and returns the text after it.
 func number(text string) (n uint64, rest string, ok bool) {
-	for i, shift := 0, 0; i < len(text) && shift < 64; i, shift = i+1, shift+7 {
-		n |= uint64(text[i]&0x7f) << shift
-		if text[i] < 0x80 {
-			return n, text[i+1:], true
-		}
+	n, length := binary.Uvarint([]byte(text[:min(len(text), binary.MaxVarintLen64)]))
+	if length <= 0 {
+		return 0, "", false
 	}
-	return 0, "", false
+	return n, text[length:], true
 }
 
 // flags returns the bits of the head byte that do not concern the text.
