@@ -55,7 +55,7 @@ func grant(t *testing.T, url string, rights []string) string {
 	for _, right := range rights {
 		command = append(command, right)
 	}
-	for _, host := range a.Hosts {
+	for _, host := range a.Addrs {
 		client := goredis.NewClient(&goredis.Options{Addr: host})
 		err := client.Do(context.Background(), command...).Err()
 		if err := errors.Join(err, client.Close()); err != nil {
@@ -198,9 +198,7 @@ func meetDamage(t *testing.T, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, client := context.Background(), goredis.NewUniversalClient(&goredis.UniversalOptions{
-		Addrs: a.Hosts, IsClusterMode: a.Cluster, Username: a.User, Password: a.Password,
-	})
+	ctx, client := context.Background(), goredis.NewUniversalClient(&a.UniversalOptions)
 	err = errors.Join(
 		client.HSet(ctx, a.Prefix+"b:0220999999", "field", "no message").Err(),
 		client.ZAdd(ctx, a.Prefix+"p:DAMAGE", goredis.Z{Score: 4e9, Member: "no plate"}).Err(),

@@ -10,21 +10,15 @@ import (
 	"os"
 	"strconv"
 	"strings"
+
+	goredis "github.com/redis/go-redis/v9"
 )
 
-// Address says where Redis is, and with which user and password to connect.
+// Address says where Redis is, and with which user and password to connect. Its other options are
+// not set.
 type Address struct {
-	Cluster  bool
-	Master   string   // name of the master, for sentinels; "" without sentinels
-	Hosts    []string // host:port of the server, of some nodes of the cluster, or of some sentinels
-	User     string
-	Password string
-	Database int
-	TLS      *tls.Config // nil without TLS
-	Prefix   string      // of all keys
-
-	SentinelUser     string
-	SentinelPassword string
+	goredis.UniversalOptions
+	Prefix string // of all keys
 }
 
 // schemes are the kinds of addresses, by scheme without the s for TLS.
@@ -57,25 +51,25 @@ func ParseURL(text string) (Address, error) {
 	if !ok || !known {
 		return Address{}, errors.New("redis URL: it must begin with redis://, redis+cluster:// or redis+sentinel://, or the same with rediss for TLS")
 	}
-	p.Cluster = kind.cluster
+	p.IsClusterMode = kind.cluster
 	rest, query, _ := strings.Cut(rest, "?")
 	authority, path, _ := strings.Cut(rest, "/")
 	split := strings.Contains(path+query, "@") // perhaps within the password
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		user, password, _ := strings.Cut(authority[:at], ":")
-		p.User, p.Password = p.decode("user", user), p.decode("password", password)
+		p.Username, p.Password = p.decode("user", user), p.decode("password", password)
 		authority = authority[at+1:]
 	}
 	p.hosts(authority, kind.port, kind.cluster || kind.sentinel)
 	if kind.sentinel {
-		p.Master, path, _ = strings.Cut(path, "/")
-		if p.Master = p.decode("master", p.Master); p.Master == "" {
+		p.MasterName, path, _ = strings.Cut(path, "/")
+		if p.MasterName = p.decode("master", p.MasterName); p.MasterName == "" {
 			p.fault("the name of the master is missing: redis+sentinel://a,b,c/master")
 		}
 	}
 	p.database(path)
 	if plain != scheme {
-		p.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		p.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12}
 	}
 	p.parameters(query, kind.sentinel)
 	if p.faults != nil && split { // they might repeat a part of it
@@ -125,9 +119,9 @@ func (p *urlParser) hosts(list, port string, several bool) {
 			p.fault("the port of %q is not a number from 1 to 65535", name)
 			continue
 		}
-		p.Hosts = append(p.Hosts, net.JoinHostPort(name, number))
+		p.Addrs = append(p.Addrs, net.JoinHostPort(name, number))
 	}
-	if len(p.Hosts) > 1 && !several {
+	if len(p.Addrs) > 1 && !several {
 		p.fault("there are several hosts; a cluster is redis+cluster://, sentinels are redis+sentinel://")
 	}
 }
@@ -140,10 +134,10 @@ func (p *urlParser) database(text string) {
 	switch {
 	case err != nil || n < 0:
 		p.fault("%q is not the number of a database", text)
-	case n > 0 && p.Cluster:
+	case n > 0 && p.IsClusterMode:
 		p.fault("a cluster has no database but 0")
 	default:
-		p.Database = n
+		p.DB = n
 	}
 }
 
@@ -155,7 +149,7 @@ func (p *urlParser) parameters(query string, sentinel bool) {
 	}
 	targets := map[string]*string{"prefix": &p.Prefix, "ca": new(string)}
 	if sentinel {
-		targets["sentinel_user"], targets["sentinel_password"] = &p.SentinelUser, &p.SentinelPassword
+		targets["sentinel_user"], targets["sentinel_password"] = &p.SentinelUsername, &p.SentinelPassword
 	}
 	for name, value := range values {
 		switch target := targets[name]; {
@@ -167,7 +161,7 @@ func (p *urlParser) parameters(query string, sentinel bool) {
 			*target = value[0]
 		}
 	}
-	if p.Cluster && strings.ContainsAny(p.Prefix, "{}") {
+	if p.IsClusterMode && strings.ContainsAny(p.Prefix, "{}") {
 		p.fault("parameter \"prefix\": in a cluster, a prefix must not hold a brace, since braces decide on which node a key is")
 	}
 	if file := *targets["ca"]; file != "" {
@@ -177,7 +171,7 @@ func (p *urlParser) parameters(query string, sentinel bool) {
 
 // trust makes TLS trust the certificates in a file, and no others.
 func (p *urlParser) trust(file string) {
-	if p.TLS == nil {
+	if p.TLSConfig == nil {
 		p.fault("parameter \"ca\" needs TLS: rediss://")
 		return
 	}
@@ -186,8 +180,8 @@ func (p *urlParser) trust(file string) {
 		p.fault("parameter \"ca\": %w", err)
 		return
 	}
-	p.TLS.RootCAs = x509.NewCertPool()
-	if !p.TLS.RootCAs.AppendCertsFromPEM(text) {
+	p.TLSConfig.RootCAs = x509.NewCertPool()
+	if !p.TLSConfig.RootCAs.AppendCertsFromPEM(text) {
 		p.fault("parameter \"ca\": %s holds no certificate", file)
 	}
 }

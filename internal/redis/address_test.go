@@ -8,37 +8,40 @@ import (
 	"testing"
 	"time"
 
+	goredis "github.com/redis/go-redis/v9"
+
 	"bagtrail/internal/redis"
 )
 
 func TestAURLSaysWhereRedisIs(t *testing.T) {
+	type options = goredis.UniversalOptions
 	for url, want := range map[string]redis.Address{
-		"redis://localhost":                      {Hosts: []string{"localhost:6379"}},
-		"redis://localhost/":                     {Hosts: []string{"localhost:6379"}},
-		"redis://127.0.0.1:7000/3":               {Hosts: []string{"127.0.0.1:7000"}, Database: 3},
-		"redis://[::1]:7000":                     {Hosts: []string{"[::1]:7000"}},
-		"redis://[::1]":                          {Hosts: []string{"[::1]:6379"}},
-		"redis://:p%40ss%2F@a":                   {Hosts: []string{"a:6379"}, Password: "p@ss/"},
-		"redis://user:p@ss:word@a:1?prefix=x%3A": {Hosts: []string{"a:1"}, User: "user", Password: "p@ss:word", Prefix: "x:"},
-		"redis+cluster://u:p@a,b:7001,c":         {Cluster: true, Hosts: []string{"a:6379", "b:7001", "c:6379"}, User: "u", Password: "p"},
-		"redis+cluster://a":                      {Cluster: true, Hosts: []string{"a:6379"}},
-		"redis+sentinel://a,b:1,c/my%2Fmaster":   {Hosts: []string{"a:26379", "b:1", "c:26379"}, Master: "my/master"},
-		"redis://a/0?prefix=x@y":                 {Hosts: []string{"a:6379"}, Prefix: "x@y"},
-		"redis://a?prefix={}":                    {Hosts: []string{"a:6379"}, Prefix: "{}"},
-		"redis+sentinel://u:p@a/m/2?sentinel_user=s&sentinel_password=t": {
-			Hosts: []string{"a:26379"}, User: "u", Password: "p", Master: "m", Database: 2, SentinelUser: "s", SentinelPassword: "t",
-		},
+		"redis://localhost":                      {UniversalOptions: options{Addrs: []string{"localhost:6379"}}},
+		"redis://localhost/":                     {UniversalOptions: options{Addrs: []string{"localhost:6379"}}},
+		"redis://127.0.0.1:7000/3":               {UniversalOptions: options{Addrs: []string{"127.0.0.1:7000"}, DB: 3}},
+		"redis://[::1]:7000":                     {UniversalOptions: options{Addrs: []string{"[::1]:7000"}}},
+		"redis://[::1]":                          {UniversalOptions: options{Addrs: []string{"[::1]:6379"}}},
+		"redis://:p%40ss%2F@a":                   {UniversalOptions: options{Addrs: []string{"a:6379"}, Password: "p@ss/"}},
+		"redis://user:p@ss:word@a:1?prefix=x%3A": {UniversalOptions: options{Addrs: []string{"a:1"}, Username: "user", Password: "p@ss:word"}, Prefix: "x:"},
+		"redis+cluster://u:p@a,b:7001,c":         {UniversalOptions: options{IsClusterMode: true, Addrs: []string{"a:6379", "b:7001", "c:6379"}, Username: "u", Password: "p"}},
+		"redis+cluster://a":                      {UniversalOptions: options{IsClusterMode: true, Addrs: []string{"a:6379"}}},
+		"redis+sentinel://a,b:1,c/my%2Fmaster":   {UniversalOptions: options{Addrs: []string{"a:26379", "b:1", "c:26379"}, MasterName: "my/master"}},
+		"redis://a/0?prefix=x@y":                 {UniversalOptions: options{Addrs: []string{"a:6379"}}, Prefix: "x@y"},
+		"redis://a?prefix={}":                    {UniversalOptions: options{Addrs: []string{"a:6379"}}, Prefix: "{}"},
+		"redis+sentinel://u:p@a/m/2?sentinel_user=s&sentinel_password=t": {UniversalOptions: options{
+			Addrs: []string{"a:26379"}, Username: "u", Password: "p", MasterName: "m", DB: 2, SentinelUsername: "s", SentinelPassword: "t",
+		}},
 	} {
 		got, err := redis.ParseURL(url)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\ngot  %+v, %v\nwant %+v", url, got, err, want)
 		}
 		got, err = redis.ParseURL(strings.Replace(url, "redis", "rediss", 1))
-		if err != nil || got.TLS == nil {
+		if err != nil || got.TLSConfig == nil {
 			t.Errorf("%s with TLS: %+v, %v", url, got, err)
 			continue
 		}
-		if got.TLS = nil; !reflect.DeepEqual(got, want) {
+		if got.TLSConfig = nil; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s with TLS: %+v", url, got)
 		}
 	}

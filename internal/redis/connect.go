@@ -11,13 +11,13 @@ import (
 
 // connect makes the clients that ReadClient and WriteClient return.
 func (c *Client) connect(a Address) {
-	reading := c.options(a)
+	reading := c.options(a.UniversalOptions)
 	reading.MaxRetries = 1
 	reading.PoolSize, reading.PoolTimeout = 32, 250*time.Millisecond
 	reading.ReadTimeout, reading.WriteTimeout = 5*time.Second, 5*time.Second // callers give up earlier, unless they have 42,000 commands: see ReadLimit
 	reading.ReadBufferSize, reading.WriteBufferSize = 64<<10, 16<<10
 
-	writing := c.options(a)
+	writing := c.options(a.UniversalOptions)
 	writing.MaxRetries = -1 // none; 0 would be three
 	writing.PoolSize, writing.PoolTimeout = 16, 5*time.Second
 	writing.ReadTimeout, writing.WriteTimeout = 10*time.Second, 10*time.Second
@@ -31,7 +31,7 @@ func (c *Client) connect(a Address) {
 		writing.ReadTimeout, writing.WriteTimeout = -2, -2
 	}
 	c.reads, c.writes = newClient(reading), newClient(writing)
-	if a.Cluster { // its client sends again whatever MaxRetries is
+	if a.IsClusterMode { // its client sends again whatever MaxRetries is
 		c.writes.AddHook(sendingOnce{})
 	}
 }
@@ -77,34 +77,16 @@ func newClient(o *goredis.UniversalOptions) goredis.UniversalClient {
 	return goredis.NewClusterClient(cluster)
 }
 
-// options returns the options that both clients share.
-func (c *Client) options(a Address) *goredis.UniversalOptions {
-	o := &goredis.UniversalOptions{
-		Addrs:                 a.Hosts,
-		IsClusterMode:         a.Cluster,
-		MasterName:            a.Master,
-		Username:              a.User,
-		Password:              a.Password,
-		SentinelUsername:      a.SentinelUser,
-		SentinelPassword:      a.SentinelPassword,
-		DB:                    a.Database,
-		TLSConfig:             a.TLS,
-		Protocol:              2,
-		DisableIdentity:       true,
-		ContextTimeoutEnabled: true,
-		MinRetryBackoff:       8 * time.Millisecond,
-		MaxRetryBackoff:       64 * time.Millisecond,
-		DialTimeout:           500 * time.Millisecond,
-		DialerRetries:         1,
-		DialerRetryTimeout:    50 * time.Millisecond,
-		ConnMaxIdleTime:       -1,
-		PipelinePoolSize:      -1, // nearly all commands are pipelined: one pool is enough
-		MaintNotificationsConfig: &maintnotifications.Config{
-			Mode: maintnotifications.ModeDisabled,
-		},
-	}
+// options adds the options that both clients share to those of an address.
+func (c *Client) options(o goredis.UniversalOptions) *goredis.UniversalOptions {
+	o.Protocol, o.DisableIdentity, o.ContextTimeoutEnabled = 2, true, true
+	o.MinRetryBackoff, o.MaxRetryBackoff = 8*time.Millisecond, 64*time.Millisecond
+	o.DialTimeout, o.DialerRetries, o.DialerRetryTimeout = 500*time.Millisecond, 1, 50*time.Millisecond
+	o.ConnMaxIdleTime = -1
+	o.PipelinePoolSize = -1 // nearly all commands are pipelined: one pool is enough
+	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	if c.inProcess != nil {
 		o.Dialer = func(context.Context, string, string) (net.Conn, error) { return c.inProcess.dial(), nil }
 	}
-	return o
+	return &o
 }

@@ -60,7 +60,7 @@ type Client struct {
 // succeeds. An error of Open holds every fault of the URL, and never a password.
 func Open(c Config) (*Client, error) {
 	client := &Client{identity: identity{process: rand.Text()}}
-	address := Address{Hosts: []string{"in-process"}}
+	address := Address{UniversalOptions: goredis.UniversalOptions{Addrs: []string{"in-process"}}}
 	var err error
 	if c.URL == "" {
 		client.inProcess, err = startInProcess(c.Now, c.Tick)
