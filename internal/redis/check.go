@@ -23,18 +23,14 @@ type Finding struct {
 
 // String returns the finding in one line.
 func (f Finding) String() string {
-	var b strings.Builder
-	b.WriteString("redis")
+	server, found := "redis", "cannot be read"
 	if f.Server != "" {
-		b.WriteString(" " + f.Server)
+		server += " " + f.Server
 	}
-	if f.Found == "" {
-		fmt.Fprintf(&b, ": %s cannot be read, and should be %s", f.Setting, f.Wanted)
-	} else {
-		fmt.Fprintf(&b, ": %s is %s, and should be %s", f.Setting, f.Found, f.Wanted)
+	if f.Found != "" {
+		found = "is " + f.Found
 	}
-	fmt.Fprintf(&b, ": %s. %s", f.Why, f.Fix)
-	return b.String()
+	return fmt.Sprintf("%s: %s %s, and should be %s: %s. %s", server, f.Setting, found, f.Wanted, f.Why, f.Fix)
 }
 
 // Check returns the settings of the servers that do not suit the stores, and the rights that the user
