@@ -4,10 +4,13 @@ package parser
 const shortestFlight = 16
 
 // readOutbound reads .F. The first .F of the message counts for all groups before it; each further
-// .F opens a group.
+// .F opens a group, which takes over the inbound flight.
 func (m *Message) readOutbound(e line) {
 	if m.scratch.seen.has('F') {
-		m.judgeFlight(e, &m.openFlightGroup().Outbound)
+		before := m.group()
+		g := m.openGroup()
+		g.Inbound = before.Inbound
+		m.judgeFlight(e, &g.Outbound)
 		return
 	}
 	first := &m.Groups[0].Outbound

@@ -20,14 +20,6 @@ func (m *Message) openGroup() *Group {
 	return g
 }
 
-// openFlightGroup opens a group at an .F. It takes over the inbound flight.
-func (m *Message) openFlightGroup() *Group {
-	before := m.group()
-	g := m.openGroup()
-	g.Inbound = before.Inbound
-	return g
-}
-
 // openTagGroup opens a group at an .N or .B if the open one has a tag and, after that, an element
 // of its passenger. The new group takes over the flights.
 func (m *Message) openTagGroup() {
