@@ -60,10 +60,7 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	}
 	k, q := r.store.keys, r.newQuery(w.Size())
 	q.large, q.lists = large, len(w.Flights)+len(w.Airports)+len(w.Named) > 0
-	var living []any // the arguments that select the members that have not expired; a history needs none
-	if len(w.Flights)+len(w.Airports)+len(w.PNRs)+len(w.Originals)+len(w.RushPNRs)+len(w.Contents) > 0 {
-		living = []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"}
-	}
+	living := []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"} // selects the members that have not expired
 	flights := addCommands(ctx, q, w.Flights, k.flight, "zrange", living...)
 	airports := addCommands(ctx, q, w.Airports, k.airport, "zrange", living...)
 	pnrs := addCommands(ctx, q, w.PNRs, k.passenger, "zrange", living...)
