@@ -141,7 +141,7 @@ func (o *owner) maintain(ctx context.Context) error {
 	now := o.conf.Now()
 	o.watchClock(now)
 	if now.Sub(o.clocked) >= clockEvery {
-		if err := o.write(ctx, nil, o.next-1, now); err != nil && !errors.Is(err, errMore) {
+		if _, err := o.write(ctx, nil, o.next-1, now); err != nil {
 			return err
 		}
 	}
@@ -205,24 +205,24 @@ func (o *owner) portionOf(records []kafka.Record) int {
 }
 
 // write writes to the index. If the index has lost changes that were told, it writes nothing and
-// fails with errIndexLost. If more was told already, it writes, and then fails with errMore.
-func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) error {
+// fails with errIndexLost. more says that more was told already, by an earlier attempt or by another
+// owner.
+func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) (more bool, err error) {
 	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
 		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departures.markedUntil(), Entries: entries,
 	})
 	if err != nil {
-		return err
+		return false, err
 	}
 	if found == ToldLess {
 		o.lose()
-		return errIndexLost
+		return false, errIndexLost
 	}
 	o.clocked = now
 	if found == ToldMore {
 		o.forgetDigests(told + 1)
-		return errMore
 	}
-	return nil
+	return found == ToldMore, nil
 }
 
 // raiseFloor raises the floor above the changes that are older than the retention.

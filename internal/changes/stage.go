@@ -180,10 +180,6 @@ func (m Marker) Write(ctx context.Context, marks []Mark) error {
 // again.
 var errIndexLost = errors.New("the index of changes has lost what was told")
 
-// errMore is returned if more was told than the owner knows, by an earlier attempt or by another
-// owner. The owner then folds the plates again before it publishes them.
-var errMore = errors.New("the index of changes has more than this owner has told")
-
 // ErrNoEpoch is returned while the index of changes has no epoch although changes were published:
 // Redis has lost everything, and a replay of the log must build it again.
 var ErrNoEpoch = errors.New("the index of changes is lost: bagtrail replay --from earliest builds it again")

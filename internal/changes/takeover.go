@@ -2,7 +2,6 @@ package changes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -168,7 +167,7 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 func (o *owner) markAgain(ctx context.Context, lostEnd int64) error {
 	if o.next < lostEnd {
 		// Nothing is marked while Redis refuses writes, or each attempt would mark it once more.
-		if err := o.write(ctx, nil, o.next-1, o.conf.Now()); err != nil && !errors.Is(err, errMore) {
+		if _, err := o.write(ctx, nil, o.next-1, o.conf.Now()); err != nil {
 			return err
 		}
 	}
@@ -193,7 +192,7 @@ func (o *owner) markAgain(ctx context.Context, lostEnd int64) error {
 		if err := o.marker().Write(ctx, smallmap.Distinct(marks)); err != nil {
 			return err
 		}
-		if err := o.write(ctx, nil, min(batch.Next, lostEnd)-1, o.conf.Now()); err != nil && !errors.Is(err, errMore) {
+		if _, err := o.write(ctx, nil, min(batch.Next, lostEnd)-1, o.conf.Now()); err != nil {
 			return err
 		}
 		o.next = min(batch.Next, lostEnd)

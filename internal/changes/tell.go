@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"hash/maphash"
 	"maps"
 	"slices"
@@ -58,11 +57,12 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 		if !all {
 			upTo, marks = plates[n-1].sequence, nil
 		}
-		switch err := o.writeAndPublish(ctx, told, marks, upTo, refolded); {
-		case errors.Is(err, errMore): // another owner may have told newer states: the same plates are folded once more
-			refolded = true
+		more, err := o.writeAndPublish(ctx, told, marks, upTo, refolded)
+		switch {
 		case err != nil:
 			return err
+		case more: // another owner may have told newer states: the same plates are folded once more
+			refolded = true
 		case all:
 			o.portion = min(2*portion, platesAtOnce)
 			return nil
@@ -106,24 +106,23 @@ func names(plates []marked) []bag.Plate {
 // After that, everything up to the sequence upTo is told.
 //
 // If more was told already, another owner may have published newer states with the same sequences
-// since these were folded. Then writeAndPublish fails with errMore before it publishes, and the
-// caller folds the plates again. refolded says that the caller has done so: then the states are new
-// enough.
-func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64, refolded bool) error {
+// since these were folded. Then writeAndPublish publishes nothing and returns more, and the caller
+// folds the plates again. refolded says that the caller has done so: then the states are new enough.
+func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64, refolded bool) (more bool, err error) {
 	now := o.conf.Now()
 	entries := make([]Entry, len(told))
 	for i := range told {
 		entries[i] = told[i].entry
 		follow = append(follow, told[i].follow...)
 	}
-	if err := o.write(ctx, entries, upTo, now); err != nil && (!refolded || !errors.Is(err, errMore)) {
-		return err
+	if more, err = o.write(ctx, entries, upTo, now); err != nil || more && !refolded {
+		return more, err
 	}
 	if err := o.publish(ctx, told, now); err != nil {
-		return err
+		return false, err
 	}
 	if err := o.marker().Write(ctx, follow); err != nil {
-		return err
+		return false, err
 	}
 	for i := range told {
 		if told[i].entry.Sequence >= o.certainBefore {
@@ -133,7 +132,7 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 		}
 	}
 	o.next = max(o.next, upTo+1)
-	return nil
+	return false, nil
 }
 
 // read returns the plates that records mark, in the order of their last marks, and the marks that
