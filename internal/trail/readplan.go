@@ -61,14 +61,14 @@ func (p *readPlan) of(plate bag.Plate) (state *plateState, folds bool) {
 			return nil, false
 		}
 	}
-	switch listing := !p.listing.IsZero(); {
-	case listing && state.listed != nil:
+	switch {
+	case state.listed != nil:
 		p.wantRushBagsOf(state.listed)
-	case listing:
+	case p.tracing || !p.listing.IsZero():
 		p.wantRushPlatesOf(plate)
-		p.wantRushPlatesOfPNRs(state)
-	case p.tracing:
-		p.wantRushPlatesOfPNRs(state)
+		for _, m := range state.messages {
+			p.wantRushPlatesUnder(m.PNR)
+		}
 	}
 	if state.listed != nil || state.bags != nil && p.unchanged(state) {
 		return state, false
@@ -81,13 +81,6 @@ func (p *readPlan) of(plate bag.Plate) (state *plateState, folds bool) {
 		return nil, false
 	}
 	return state, true
-}
-
-// wantRushPlatesOfPNRs adds to the plan the rush plates that were filed under the PNRs of a plate.
-func (p *readPlan) wantRushPlatesOfPNRs(state *plateState) {
-	for _, m := range state.messages {
-		p.wantRushPlatesUnder(m.PNR)
-	}
 }
 
 // wantRushBagsOf adds to the plan the rush plates under which the bags of a list's entry may have been

@@ -18,7 +18,7 @@ type session struct {
 	viewer       *bag.Viewer // of the asker: only bags whose founders it sees are joined; nil sees all
 	at           end         // the airport of a list, and whether its legs begin or end there
 	listing      bag.Flight  // the flight of a list; zero if whole bags are read
-	tracing      bool        // also read the rush plates that are filed under the PNRs of the bags
+	tracing      bool        // also read the rush plates that name the plates, or are filed under their PNRs
 	skipVersions bool        // read the messages of cached plates in the first round trip, not only their versions
 	uncached     bool        // the plates that are read are not cached
 
