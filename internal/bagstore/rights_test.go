@@ -363,9 +363,6 @@ func useChanges(t *testing.T, url string) {
 			t.Errorf("telling %d: %v, %v", sequence, found, err)
 		}
 	}
-	if err := store.RaiseFloor(ctx, epoch, 0, 1); err != nil {
-		t.Error(err)
-	}
 	now, progress, err := store.State(ctx)
 	if err != nil || now != epoch || len(progress) != 1 || progress[0].Told != 1 {
 		t.Errorf("epoch %v with %v, %v", now, progress, err)

@@ -636,9 +636,7 @@ func TestATimeWithinTheEpochIsToldThoughTheFloorWasRaisedMeanwhile(t *testing.T)
 	o.mustRun()
 	w.owner((at+1)%partitions, 0)
 	w.owner((at+2)%partitions, 0)
-	if err := w.index.RaiseFloor(t.Context(), w.currentEpoch(), at, 3); err != nil {
-		t.Fatal(err)
-	}
+	w.raiseFloor(at, 3)
 	for p := range partitions {
 		w.eventuallyTold(p, -1)
 	}

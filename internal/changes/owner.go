@@ -231,5 +231,7 @@ func (o *owner) raiseFloor(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return o.conf.Index.RaiseFloor(ctx, o.epoch, o.partition, min(floor, o.next)) // marks that wait may be older than the retention
+	floor = min(floor, o.next) // marks that wait may be older than the retention
+	_, err = o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: o.next - 1, Told: -1, Floor: floor})
+	return err
 }

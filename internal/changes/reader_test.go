@@ -177,9 +177,6 @@ func TestACursorThatCannotBeFollowedSaysWhy(t *testing.T) {
 		t.Errorf("another filter: error %v", err)
 	}
 	e := w.currentEpoch()
-	if err := w.index.RaiseFloor(t.Context(), e, 1, 5); err != nil {
-		t.Fatal(err)
-	}
 	if found, err := w.index.Tell(t.Context(), e, 1, changes.IndexWrite{After: -1, Floor: 5, Told: 9}); err != nil || found == changes.ToldLess {
 		t.Fatal(err)
 	}
@@ -211,9 +208,7 @@ func TestACursorIsShortAndReadsBack(t *testing.T) {
 func TestEntriesBelowTheFloorAreRemoved(t *testing.T) {
 	w := newWorld(t)
 	_, at, e := w.toldOne(plate)
-	if err := w.index.RaiseFloor(t.Context(), e, at, 1); err != nil {
-		t.Fatal(err)
-	}
+	w.raiseFloor(at, 1)
 	entry := changes.Entry{Plate: "0220000001", Sequence: 1, Airlines: []string{"LX"}}
 	if found, err := w.index.Tell(t.Context(), e, at, changes.IndexWrite{After: 0, Told: 1, Floor: -1, Entries: []changes.Entry{entry}}); err != nil || found == changes.ToldLess {
 		t.Fatal(found, err)
@@ -400,9 +395,7 @@ func TestACursorBelowAFloorThatIsRaisedMeanwhileIsReset(t *testing.T) {
 	}
 	o.mustRun()
 	reader := &changes.Reader{Kafka: w.kafka, Marks: w.marks, Index: between{someOwned{w.index}, func() {
-		if err := w.index.RaiseFloor(t.Context(), w.currentEpoch(), at, 2); err != nil {
-			t.Fatal(err)
-		}
+		w.raiseFloor(at, 2)
 		w.set(plates[2], "TWO")
 		o.mustRun()
 	}}}

@@ -26,18 +26,16 @@ type Index interface {
 	// Progress returns the progress of a partition. known is false if e is not the current epoch, if
 	// the partition has no progress yet, or if Redis has lost it.
 	Progress(ctx context.Context, e Epoch, partition int) (p Progress, known bool, err error)
-	// Tell writes entries and times, and after them the sequence up to which every change is told.
-	// Sequences and times only rise. It returns how much was told before.
+	// Tell writes entries, floor and times, and after them the sequence up to which every change is
+	// told. Sequences and times only rise. It returns how much was told before.
 	Tell(ctx context.Context, e Epoch, partition int, t IndexWrite) (ToldBefore, error)
-	// RaiseFloor says that the index need not keep sequences below the floor.
-	RaiseFloor(ctx context.Context, e Epoch, partition int, floor int64) error
 }
 
 // IndexWrite is one write of the owner of a partition to the index.
 type IndexWrite struct {
 	After    int64     // the sequence up to which everything must be told already, or AfterAny
 	Told     int64     // the sequence up to which everything is told. Not written if it is -1, unless Floor is written too
-	Floor    int64     // not written if it is -1
+	Floor    int64     // the index need not keep sequences below it. Not written if it is -1
 	Clock    time.Time // not written if it is zero
 	Departed time.Time // not written if it is zero
 	Entries  []Entry

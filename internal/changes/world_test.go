@@ -239,6 +239,15 @@ func (w *world) progress(partition int) (changes.Progress, bool) {
 	return p, known
 }
 
+// raiseFloor raises the floor of a partition.
+func (w *world) raiseFloor(partition int, floor int64) {
+	w.t.Helper()
+	found, err := w.index.Tell(w.t.Context(), w.currentEpoch(), partition, changes.IndexWrite{After: -1, Told: -1, Floor: floor})
+	if err != nil || found == changes.ToldLess {
+		w.t.Fatal(found, err)
+	}
+}
+
 // bags is an index of bags in memory, whose states are texts.
 type bags struct {
 	mu        sync.Mutex

@@ -193,12 +193,3 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	}
 	return changes.ToldBefore(found), err
 }
-
-// RaiseFloor implements changes.Index. The next Tell that writes to a key removes its members below
-// the floor; other keys expire.
-func (s *Store) RaiseFloor(ctx context.Context, e changes.Epoch, partition int, floor int64) error {
-	err := s.redis.WriteClient().ZAddArgs(ctx, s.key(e.Begun, partition, "at"), goredis.ZAddArgs{
-		XX: true, GT: true, Members: []goredis.Z{{Score: float64(floor), Member: "floor"}},
-	}).Err()
-	return redis.Unavailable("changestore: raise the floor", err)
-}
