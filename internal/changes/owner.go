@@ -18,10 +18,9 @@ import (
 const (
 	fetchBytes   = 64 << 10         // of a fetch of marks, about 1,500: a mark in memory is four times as large
 	platesAtOnce = 200              // how many plates are folded and told together at most
-	clockEvery   = time.Minute      // how often the index is written at least, so that it does not expire
 	tickEvery    = time.Second      // time between two calls of maintain
 	tickLimit    = 30 * time.Second // time limit of a call of maintain, after the takeover
-	raiseEvery   = 10 * time.Second // how often the floor is raised
+	raiseEvery   = 10 * time.Second // how often the floor is raised; the write also keeps the index from expiring
 	maxDigests   = 20_000           // in a generation of their cache; a state whose digest is forgotten is told again
 )
 
@@ -52,7 +51,6 @@ type owner struct {
 	digests       *cache.Cache[bag.Plate, uint64] // of the state that was told last of each plate that changed lately
 	folded        time.Duration                   // how long the last fold took
 	clock         time.Time                       // by which bags were folded last
-	clocked       time.Time                       // when the index was written last; a write postpones its expiry
 	raised        time.Time                       // when the floor was raised last
 	departures    *departures
 }
@@ -140,15 +138,14 @@ func (o *owner) maintain(ctx context.Context) error {
 	defer cancel()
 	now := o.conf.Now()
 	o.watchClock(now)
-	if now.Sub(o.clocked) >= clockEvery {
-		if _, err := o.write(ctx, nil, o.next-1, now); err != nil {
-			return err
-		}
-	}
 	var unraised error
 	if now.Sub(o.raised) >= raiseEvery {
-		if unraised = o.raiseFloor(ctx, now); unraised == nil {
+		var floor int64
+		if floor, unraised = o.floor(ctx, now); unraised == nil {
 			o.raised = now
+		}
+		if _, err := o.write(ctx, nil, o.next-1, floor, now); err != nil {
+			return err
 		}
 	}
 	return errors.Join(unraised, o.markDepartures(ctx, now))
@@ -207,9 +204,9 @@ func (o *owner) portionOf(records []kafka.Record) int {
 // write writes to the index. If the index has lost changes that were told, it writes nothing and
 // fails with errIndexLost. more says that more was told already, by an earlier attempt or by another
 // owner.
-func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time.Time) (more bool, err error) {
+func (o *owner) write(ctx context.Context, entries []Entry, told, floor int64, now time.Time) (more bool, err error) {
 	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
-		After: o.next - 1, Told: told, Floor: -1, Clock: now, Departed: o.departures.markedUntil(), Entries: entries,
+		After: o.next - 1, Told: told, Floor: floor, Clock: now, Departed: o.departures.markedUntil(), Entries: entries,
 	})
 	if err != nil {
 		return false, err
@@ -218,20 +215,17 @@ func (o *owner) write(ctx context.Context, entries []Entry, told int64, now time
 		o.lose()
 		return false, errIndexLost
 	}
-	o.clocked = now
 	if found == ToldMore {
 		o.forgetDigests(told + 1)
 	}
 	return found == ToldMore, nil
 }
 
-// raiseFloor raises the floor above the changes that are older than the retention.
-func (o *owner) raiseFloor(ctx context.Context, now time.Time) error {
+// floor returns the floor above the changes that are older than the retention, or -1 with an error.
+func (o *owner) floor(ctx context.Context, now time.Time) (int64, error) {
 	floor, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, now.Add(-o.conf.Retention), o.next)
 	if err != nil {
-		return err
+		return -1, err
 	}
-	floor = min(floor, o.next) // marks that wait may be older than the retention
-	_, err = o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: o.next - 1, Told: -1, Floor: floor})
-	return err
+	return min(floor, o.next), nil // marks that wait may be older than the retention
 }

@@ -64,7 +64,7 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	if err := o.continueAfter(ctx, &p, first); err != nil {
 		return 0, err
 	}
-	o.certainBefore, o.clocked = 0, time.Time{}
+	o.certainBefore, o.raised = 0, time.Time{}
 	o.forgetDigests(end)
 	if o.departures == nil { // otherwise the owner continues with its own
 		now := o.conf.Now()
@@ -167,7 +167,7 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 func (o *owner) markAgain(ctx context.Context, lostEnd int64) error {
 	if o.next < lostEnd {
 		// Nothing is marked while Redis refuses writes, or each attempt would mark it once more.
-		if _, err := o.write(ctx, nil, o.next-1, o.conf.Now()); err != nil {
+		if _, err := o.write(ctx, nil, o.next-1, -1, o.conf.Now()); err != nil {
 			return err
 		}
 	}
@@ -192,7 +192,7 @@ func (o *owner) markAgain(ctx context.Context, lostEnd int64) error {
 		if err := o.marker().Write(ctx, smallmap.Distinct(marks)); err != nil {
 			return err
 		}
-		if _, err := o.write(ctx, nil, min(batch.Next, lostEnd)-1, o.conf.Now()); err != nil {
+		if _, err := o.write(ctx, nil, min(batch.Next, lostEnd)-1, -1, o.conf.Now()); err != nil {
 			return err
 		}
 		o.next = min(batch.Next, lostEnd)

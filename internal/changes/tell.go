@@ -115,7 +115,7 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 		entries[i] = told[i].entry
 		follow = append(follow, told[i].follow...)
 	}
-	if more, err = o.write(ctx, entries, upTo, now); err != nil || more && !refolded {
+	if more, err = o.write(ctx, entries, upTo, -1, now); err != nil || more && !refolded {
 		return more, err
 	}
 	if err := o.publish(ctx, told, now); err != nil {
