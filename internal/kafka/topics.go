@@ -73,14 +73,20 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 			return err
 		}
 	}
-	if err := c.compareFixed(ctx, topics); err != nil {
+	partitions := make([]int, len(topics))
+	for i, t := range topics {
+		numbers, err := c.Partitions(ctx, t.Name)
+		if err != nil {
+			return err
+		}
+		partitions[i] = len(numbers)
+	}
+	if err := c.compareFixed(topics, partitions); err != nil {
 		return err
 	}
-	for _, t := range topics {
-		if t.Log {
-			if err := c.warnOfFewPartitions(ctx, t); err != nil {
-				return err
-			}
+	for i, t := range topics {
+		if t.Log && partitions[i] < t.Partitions {
+			c.warnOfFewPartitions(t, partitions[i])
 		}
 		if t.Log || t.Compacted {
 			if err := c.checkSettings(ctx, t); err != nil {
@@ -92,52 +98,40 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 }
 
 // compareFixed returns an error if the numbers of partitions of Fixed topics differ, or one is too large.
-func (c *Client) compareFixed(ctx context.Context, topics []Topic) error {
-	var few, many kafkago.Topic
-	for _, t := range topics {
-		if !t.Fixed {
+func (c *Client) compareFixed(topics []Topic, partitions []int) error {
+	few, many := -1, -1 // the topics with the fewest and with the most
+	for i, t := range topics {
+		n := partitions[i]
+		switch {
+		case !t.Fixed:
 			continue
-		}
-		found, err := c.topic(ctx, t.Name)
-		if err != nil {
-			return err
-		}
-		if n := len(found.Partitions); t.Most > 0 && n > t.Most {
+		case t.Most > 0 && n > t.Most:
 			return fmt.Errorf("topic %s has %d partitions, but may have at most %d", t.Name, n, t.Most)
-		}
-		if few.Name == "" || len(found.Partitions) < len(few.Partitions) {
-			few = found
-		}
-		if len(found.Partitions) > len(many.Partitions) {
-			many = found
+		case few < 0:
+			few, many = i, i
+		case n < partitions[few]:
+			few = i
+		case n > partitions[many]:
+			many = i
 		}
 	}
-	if len(few.Partitions) < len(many.Partitions) {
+	if few != many {
 		return fmt.Errorf("topic %s has %d partitions and topic %s has %d, but both need the same number: add partitions with %s",
-			few.Name, len(few.Partitions), many.Name, len(many.Partitions), c.alter(few.Name, len(many.Partitions)))
+			topics[few].Name, partitions[few], topics[many].Name, partitions[many], c.alter(topics[few].Name, partitions[many]))
 	}
 	return nil
 }
 
-// warnOfFewPartitions logs a warning if a topic has fewer partitions than wanted, since there can
+// warnOfFewPartitions logs a warning that a topic has fewer partitions than wanted, since there can
 // be no more active consumers than partitions. A broker that creates topics by itself gives them
 // one or a few. Unless the topic is Fixed, the warning says how to add partitions.
-func (c *Client) warnOfFewPartitions(ctx context.Context, t Topic) error {
-	numbers, err := c.Partitions(ctx, t.Name)
-	if err != nil {
-		return err
-	}
-	found := len(numbers)
-	if found >= t.Partitions {
-		return nil
-	}
+func (c *Client) warnOfFewPartitions(t Topic, found int) {
 	advice := zap.String("add", c.alter(t.Name, t.Partitions))
 	if t.Fixed {
 		advice = zap.String("keep", "change the number of partitions of this topic only if the start refuses it")
 	}
 	c.warnOnce(t, "a topic has fewer partitions than bagtrail creates: consumers beyond that number are idle",
 		zap.Int("partitions", found), zap.Int("wanted", t.Partitions), advice)
-	return nil
 }
 
 // warnOnce logs a warning about a topic, unless the client has logged it before: a start that waits
