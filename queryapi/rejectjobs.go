@@ -85,12 +85,15 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 		ID: d.NewID(), Action: action, Key: c.Key.Name, DryRun: q.dryRun, Question: string(c.Body), Total: int64(len(q.ids)),
 		Began: d.Acceptor.Now().UTC(), State: rejectstore.Running,
 	}
+	var err error
 	if q.ids == nil {
 		q.endAtStart(&job)
-		var err error
-		if job.Total, err = d.Store.Count(ctx, q.Filter); err != nil {
-			return c.Unavailable(err)
-		}
+		job.Total, err = d.Store.Count(ctx, q.Filter)
+	} else {
+		job.Question, err = d.oldestFirst(ctx, &q)
+	}
+	if err != nil {
+		return c.Unavailable(err)
 	}
 	switch err := d.Store.AddJob(ctx, &job, maxJobs, maxOwnJobs); {
 	case errors.Is(err, rejectstore.ErrTooManyOwnJobs):
@@ -105,6 +108,17 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 	default: // RunJobs does not wait, or will wake up already
 	}
 	return c.Made(http.StatusAccepted, "/v1/rejects/jobs/"+job.ID, appendJob(c.Buffer, &job))
+}
+
+// oldestFirst returns the request for a job over ids with the ids in the order of receipt, the
+// oldest first.
+func (d Rejects) oldestFirst(ctx context.Context, q *question) (string, error) {
+	ids, err := d.Store.OldestFirst(ctx, q.ids)
+	return string(strictjson.Encode(struct {
+		IDs    []string `json:"ids"`
+		DryRun bool     `json:"dry_run"`
+		Reason string   `json:"reason,omitempty"`
+	}{ids, q.dryRun, q.reason})), err
 }
 
 // endAtStart leaves out the rejects that came after the start of a job.

@@ -118,6 +118,21 @@ func (d *rejectDesk) keep(texts ...string) {
 	}
 }
 
+// keepAtOnce keeps n messages about one bag of ZRH as rejects that were received now, with the
+// origins source/0, source/1, ….
+func (d *rejectDesk) keepAtOnce(source string, n int) (ids []string) {
+	d.t.Helper()
+	list := make([]ingestor.Rejection, n)
+	for i := range list {
+		list[i] = ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{Door: "kafka", Raw: mended, Received: d.now, Origin: fmt.Sprint(source, "/", i)}}
+		ids = append(ids, rejectstore.ID(list[i].Origin))
+	}
+	if err := d.store.Reject(d.t.Context(), list); err != nil {
+		d.t.Fatal(err)
+	}
+	return ids
+}
+
 // decidedOnce checks that a job has resubmitted each of the rejects once.
 func (d *rejectDesk) decidedOnce(name, id string, n int) {
 	d.t.Helper()
@@ -152,6 +167,40 @@ func TestAJobResubmitsTheRejectsOfAFilterOldestFirst(t *testing.T) {
 	}
 	if _, one := d.ask("demo", "/"+bad, ""); one.State != "open" || len(one.History) != 1 || one.History[0].Verdict != "rejected" {
 		t.Errorf("%+v", one)
+	}
+}
+
+// Messages of one millisecond are resubmitted in the order of their records in a partition, or of
+// their numbers in a request.
+func TestAJobKeepsTheOrderOfMessagesOfOneMillisecond(t *testing.T) {
+	for _, source := range []string{"bim.raw/0", "http/LZ4WMV2J5SZHSS5J3HOWE4MD37"} {
+		d := newRejectDesk(t)
+		ids := d.keepAtOnce(source, 300)
+		if got := d.do("demo", "resubmit", `{"airport":"ZRH"}`); got.Accepted != 300 {
+			t.Errorf("%+v", got)
+		}
+		for i, r := range d.log {
+			if r.Reject != ids[i] {
+				t.Fatalf("%s: message %d is another one", source, i)
+			}
+		}
+	}
+}
+
+// A job over ids takes the rejects in the order of receipt, not in that of the ids.
+func TestAJobOverIDsBeginsWithTheOldest(t *testing.T) {
+	d := newRejectDesk(t)
+	ids := slices.Concat(d.fill(3, "GVA"), d.keepAtOnce("bim.raw/1", 300))
+	asked := slices.Concat(ids, []string{"00000000000000000000"})
+	slices.Reverse(asked)
+	got := d.do("demo", "resubmit", `{"ids":["`+strings.Join(asked, `","`)+`"]}`)
+	if got.counts() != fmt.Sprint(304, 304, 303, 0, 0, 0, 1) {
+		t.Errorf("%+v", got)
+	}
+	for i, r := range d.log {
+		if r.Reject != ids[i] {
+			t.Fatalf("message %d is another one", i)
+		}
 	}
 }
 

@@ -191,7 +191,7 @@ func (d Rejects) find(ctx context.Context, key *apikey.Key, w *wanted, after rej
 				if found == limit {
 					return last, true, nil
 				}
-				last = rejectstore.Position{Received: r.Received, ID: r.ID}
+				last = r.Position()
 				if inScope(key, r) && w.matches(r) {
 					found++
 					err = show(r)

@@ -6,7 +6,7 @@
 -- keys begin with; they are in one slot.
 local function decide(prefix, id, own, to, line)
 	local key = prefix .. 'r:' .. id
-	local now = redis.call('HMGET', key, 'state', 'claim', 'cells', 'received', 'hour', 'history', 'source')
+	local now = redis.call('HMGET', key, 'state', 'claim', 'cells', 'received', 'hour', 'history', 'source', 'order')
 	local state, claim, history = now[1] or '', now[2] or '', now[6] or ''
 	if state ~= 'open' or claim ~= own then
 		return state, claim
@@ -19,12 +19,13 @@ local function decide(prefix, id, own, to, line)
 	redis.call('HSET', key, 'state', to)
 	redis.call('HDEL', key, 'claim')
 	if to ~= 'open' then
+		local place = (now[8] or '') .. id
 		for cell in string.gmatch(now[3], '[^\n]+') do
-			redis.call('ZREM', prefix .. 'i:open|' .. cell, id)
+			redis.call('ZREM', prefix .. 'i:open|' .. cell, place)
 			if redis.call('HINCRBY', prefix .. 'h:open|' .. cell, now[5], -1) <= 0 then
 				redis.call('HDEL', prefix .. 'h:open|' .. cell, now[5])
 			end
-			redis.call('ZADD', prefix .. 'i:' .. to .. '|' .. cell, now[4], id)
+			redis.call('ZADD', prefix .. 'i:' .. to .. '|' .. cell, now[4], place)
 			redis.call('HINCRBY', prefix .. 'h:' .. to .. '|' .. cell, now[5], 1)
 		end
 	end

@@ -26,27 +26,43 @@ type Filter struct {
 	Oldest bool      // lists begin with the oldest
 }
 
-// Position is the place of a reject in a list.
+// Position is the place of a reject in a list: by its received time, then by its order, then by its
+// id.
 type Position struct {
-	Received time.Time
-	ID       string
+	Received  time.Time
+	Order, ID string
 }
+
+// Position returns the place of the reject in a list.
+func (r *Reject) Position() Position { return Position{r.Received, r.Order, r.ID} }
+
+// idLength is the length of an id.
+const idLength = 20
+
+// positionOf returns the position of a member of a zset.
+func positionOf(received int64, member string) Position {
+	from := max(0, len(member)-idLength)
+	return Position{time.UnixMilli(received).UTC(), member[:from], member[from:]}
+}
+
+// member returns the member of a zset that has the position.
+func (p Position) member() string { return p.Order + p.ID }
 
 // String returns the position as ParsePosition reads it.
 func (p Position) String() string {
-	return strconv.FormatInt(p.Received.UnixMilli(), 10) + "." + p.ID
+	return strconv.FormatInt(p.Received.UnixMilli(), 10) + "." + p.member()
 }
 
 // ParsePosition reads a position. "" is before all rejects.
 func ParsePosition(text string) Position {
-	milliseconds, id, _ := strings.Cut(text, ".")
+	milliseconds, member, _ := strings.Cut(text, ".")
 	n, _ := strconv.ParseInt(milliseconds, 10, 64) // written by String
-	return Position{time.UnixMilli(n).UTC(), id}
+	return positionOf(n, member)
 }
 
 // compare orders positions as the lists of the filter do: the newest first, unless Oldest is set.
 func (f Filter) compare(p, q Position) int {
-	order := cmp.Or(p.Received.Compare(q.Received), cmp.Compare(p.ID, q.ID))
+	order := cmp.Or(p.Received.Compare(q.Received), cmp.Compare(p.member(), q.member()))
 	if f.Oldest {
 		return order
 	}
@@ -92,6 +108,33 @@ func (s *Store) tallies(ctx context.Context) (t tallies, err error) {
 		}
 	}
 	return t, redis.Unavailable("rejectstore: read the tallies", err)
+}
+
+// OldestFirst returns ids in the order of receipt of their rejects, the oldest first, and those
+// without a reject last.
+func (s *Store) OldestFirst(ctx context.Context, ids []string) ([]string, error) {
+	replies, err := s.get(ctx, ids, "received", "order")
+	if err != nil {
+		return nil, err
+	}
+	var known []Position
+	var unknown []string
+	for i, values := range replies {
+		received, there := values[0].(string)
+		if !there {
+			unknown = append(unknown, ids[i])
+			continue
+		}
+		n, _ := strconv.ParseInt(received, 10, 64) // written by add
+		order, _ := values[1].(string)
+		known = append(known, positionOf(n, order+ids[i]))
+	}
+	slices.SortFunc(known, Filter{Oldest: true}.compare)
+	sorted := make([]string, 0, len(ids))
+	for _, p := range known {
+		sorted = append(sorted, p.ID)
+	}
+	return append(sorted, unknown...), nil
 }
 
 // List returns the positions of the rejects of a filter that come after a position, in the order
@@ -146,8 +189,8 @@ func (s *Store) slice(ctx context.Context, cells []string, f Filter, after Posit
 		}
 		var own []Position
 		for _, z := range reply.Val() {
-			id, _ := z.Member.(string)
-			p := Position{time.UnixMilli(int64(z.Score)).UTC(), id}
+			member, _ := z.Member.(string)
+			p := positionOf(int64(z.Score), member)
 			if len(own) < limit && (after.ID == "" || f.compare(after, p) < 0) {
 				own = append(own, p)
 			}

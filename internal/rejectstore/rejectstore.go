@@ -28,9 +28,9 @@ import (
 //
 //	key                    type  holds
 //	r:<id>                 hash  a reject: its message, faults, state and history
-//	i:<state>|<cell>       zset  id → received, in milliseconds, of the rejects in a cell
+//	i:<state>|<cell>       zset  place → received, in milliseconds, of the rejects in a cell
 //	h:<state>|<cell>       hash  hour since 1970 → how many of them were received in it
-//	s:<source>             zset  id → received, of the rejects of a source
+//	s:<source>             zset  place → received, of the rejects of a source
 //	b:<id>                 hash  a job; it expires after the retention
 //	jobs                   zset  id → began, of the jobs that run
 //	n                      hash  tally → how many rejects have it; b:<source> → size of the texts, diagnostics and histories of a source
@@ -39,7 +39,8 @@ import (
 // also @ and the name of the API key with which it was posted. Place and code may be * for all. A
 // reject is in every cell that it fits, for its first maxCodes codes. A source is door|sender, or
 // door|airport if the sender is not known, as of Kafka records. A tally is d:<door>, p:<airport>,
-// c:<code> or s:<source>.
+// c:<code> or s:<source>. In a zset a reject is its order (see order), followed by its id, since
+// Redis sorts members of one received time by their bytes.
 const keyKind = "j:{rejects}:"
 
 // everything stands for all places or codes in a cell.
@@ -76,6 +77,7 @@ type Reject struct {
 	ID          string
 	State       State
 	Received    time.Time
+	Order       string // its place among the rejects of its source that have its received time
 	Door        string
 	Sender      string // name of the API key with which it was posted, or ""
 	Airport     string // of .V; "" if it is missing or unknown
@@ -125,6 +127,18 @@ func ID(origin string) string {
 	return hex.EncodeToString(sum[:10])
 }
 
+// order returns the order of the reject with an origin: texts whose bytes compare as the numbers in
+// which origins end, that of a record in its partition, or of a message in its request or file. It
+// is "" if the origin has no number. The first letter tells how many digits follow.
+func order(origin string) string {
+	number, err := strconv.ParseUint(origin[strings.LastIndexByte(origin, '/')+1:], 10, 64)
+	if err != nil {
+		return ""
+	}
+	digits := strconv.FormatUint(number, 16)
+	return string(rune('g'+len(digits))) + digits // after the digits of an id
+}
+
 // Reject implements ingestor.Rejects. It ignores rejections that are older than the retention.
 func (s *Store) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
 	err := s.redis.Write(ctx, func(p goredis.Pipeliner) {
@@ -170,11 +184,12 @@ func (s *Store) addition(id string, r *ingestor.Rejection) []any {
 		value = r.Errors[0].Value
 	}
 	bytes := len(r.Raw) + len(r.Key) + len(faults) + len(value)
-	args := []any{s.prefix(), id, received, hour, source, bytes, len(cells)}
+	order := order(r.Origin)
+	args := []any{s.prefix(), order + id, received, hour, source, bytes, len(cells)}
 	args = appendAll(args, cells)
 	args = appendAll(append(args, len(tallies)), tallies)
 	return append(args,
-		"state", string(Open), "received", received, "hour", hour, "source", source, "bytes", bytes, "length", len(r.Raw), "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
+		"state", string(Open), "received", received, "order", order, "hour", hour, "source", source, "bytes", bytes, "length", len(r.Raw), "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
 		"door", r.Door, "sender", r.Sender, "airport", r.Airport, "text", r.Raw, "form", form(r.JSON, r.Report), "record", r.Key,
 		"codes", strings.Join(codes, ","), "value", value, "diagnostics", faults)
 }
@@ -202,7 +217,7 @@ func form(json, report bool) string {
 // fields are the fields of a reject that Get asks for, in the order in which read takes them. The
 // text is last.
 var fields = []string{
-	"state", "received", "door", "sender", "airport", "form", "record", "codes", "value", "diagnostics", "history", "claim", "text",
+	"state", "received", "door", "sender", "airport", "form", "record", "codes", "value", "diagnostics", "history", "claim", "order", "text",
 }
 
 // read returns the reject that a reply of HMGET holds. It returns false if there is none.
@@ -218,7 +233,7 @@ func read(id string, values []any) (Reject, bool) {
 	r := Reject{
 		ID: id, State: State(text[0]), Received: time.UnixMilli(milliseconds).UTC(), Door: text[2], Sender: text[3], Airport: text[4],
 		JSON: text[5] == "json", Report: text[5] == "report", RecordKey: text[6], Value: text[8], Diagnostics: json.RawMessage(text[9]),
-		Claim: text[11], Text: text[12],
+		Claim: text[11], Order: text[12], Text: text[13],
 	}
 	if text[7] != "" {
 		r.Codes = strings.Split(text[7], ",")

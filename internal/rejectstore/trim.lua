@@ -20,12 +20,12 @@ for i = 1, #oldest, 2 do
 	if tonumber(oldest[i + 1]) >= tonumber(ARGV[3]) and count - removed <= tonumber(ARGV[4]) and bytes <= tonumber(ARGV[5]) then
 		break
 	end
-	local id = oldest[i]
-	local key = prefix .. 'r:' .. id
+	local place = oldest[i]
+	local key = prefix .. 'r:' .. string.sub(place, -20) -- its id
 	local now = redis.call('HMGET', key, 'state', 'cells', 'hour', 'tallies', 'bytes')
 	if now[1] then
 		for cell in string.gmatch(now[2], '[^\n]+') do
-			redis.call('ZREM', prefix .. 'i:' .. now[1] .. '|' .. cell, id)
+			redis.call('ZREM', prefix .. 'i:' .. now[1] .. '|' .. cell, place)
 			less(prefix .. 'h:' .. now[1] .. '|' .. cell, now[3], 1)
 		end
 		for tally in string.gmatch(now[4], '[^\n]+') do
@@ -34,7 +34,7 @@ for i = 1, #oldest, 2 do
 		less(tallies, 'b:' .. ARGV[2], tonumber(now[5]))
 		redis.call('DEL', key)
 	end
-	redis.call('ZREM', KEYS[1], id)
+	redis.call('ZREM', KEYS[1], place)
 	removed = removed + 1
 end
 return removed
