@@ -337,13 +337,20 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 	return append(dst, ']')
 }
 
-// instant returns the value of an argument that is a time, or zero if it was not sent.
-func (a *arguments) instant(name string) (t time.Time) {
-	if g, there := a.one(name); there {
-		var err error
-		if t, err = parseInstant(g.value); err != nil {
-			a.fail(g, fault.Malformed, "a time of the form 2026-03-14T12:00:00Z")
-		}
+// instant returns the value of an argument that is a time, or zero if it was not sent. A time
+// between two milliseconds becomes the later one: the same received times are before it.
+func (a *arguments) instant(name string) time.Time {
+	g, there := a.one(name)
+	if !there {
+		return time.Time{}
 	}
-	return t.Truncate(time.Millisecond)
+	sent, err := parseInstant(g.value)
+	if err != nil {
+		a.fail(g, fault.Malformed, "a time of the form 2026-03-14T12:00:00Z")
+	}
+	t := sent.Truncate(time.Millisecond)
+	if t.Before(sent) || t.IsZero() { // zero would count as not sent
+		t = t.Add(time.Millisecond)
+	}
+	return t
 }

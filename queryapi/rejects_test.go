@@ -348,6 +348,24 @@ func TestTimesAreThoseOfRFC3339(t *testing.T) {
 	}
 }
 
+// A message is received at since or later, and before until, whatever these times are. The zero
+// time of a program is a time too.
+func TestBoundsOfTheTimeOfReceiptAreExact(t *testing.T) {
+	d := newRejectDesk(t)
+	d.post("lx", badFlight)
+	for filter, want := range map[string]int{
+		"since=2026-03-14T12:00:00Z": 1, "since=2026-03-14T12:00:00.0005Z": 0, "since=0001-01-01T00:00:00Z": 1,
+		"until=2026-03-14T12:00:00Z": 0, "until=2026-03-14T12:00:00.0005Z": 1, "until=0001-01-01T00:00:00Z": 0,
+	} {
+		if status, got := d.ask("demo", "?"+filter, ""); status != 200 || len(got.Rejects) != want {
+			t.Errorf("%s: %d %+v", filter, status, got.Rejects)
+		}
+	}
+	if got := d.do("demo", "dismiss", `{"until":"0001-01-01T00:00:00Z","reason":"old"}`); got.Total != 0 || got.Dismissed != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestARepeatedFilterOfRejectsIsOneFault(t *testing.T) {
 	d := newRejectDesk(t)
 	for _, target := range []string{"/v1/rejects?code=A&code=B", "/v1/rejects/summary?code=A&code=B"} {
