@@ -192,7 +192,8 @@ func (d Rejects) find(ctx context.Context, key *apikey.Key, w *wanted, after rej
 					return last, true, nil
 				}
 				last = r.Position()
-				if inScope(key, r) && w.matches(r) {
+				decided := r.State != w.State // since it was listed
+				if !decided && inScope(key, r) && w.matches(r) {
 					found++
 					err = show(r)
 				}

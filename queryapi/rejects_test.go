@@ -469,6 +469,35 @@ func TestRejectsAreReadInPortionsThatCountWithWhatAnswersAreMadeOf(t *testing.T)
 	}
 }
 
+// decider decides on rejects before their content is read. It implements goredis.Hook.
+type decider struct {
+	trips
+	decide func()
+}
+
+func (d *decider) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []goredis.Cmder) error {
+		if decide := d.decide; decide != nil && cmds[0].Name() == "hmget" {
+			d.decide = nil
+			decide()
+		}
+		return next(ctx, cmds)
+	}
+}
+
+func TestAListDoesNotShowWhatIsDecidedMeanwhile(t *testing.T) {
+	d := newRejectDesk(t)
+	first, second := d.post("lx", badFlight), d.post("lx", badFlight)
+	d.redis.ReadClient().AddHook(&decider{decide: func() {
+		if _, _, err := d.store.Decide(t.Context(), second, "", rejectstore.Dismissed, rejectstore.Step{At: d.now, Action: "dismiss", Key: "lx"}); err != nil {
+			t.Error(err)
+		}
+	}})
+	if status, got := d.ask("demo", "?state=open", ""); status != 200 || len(got.Rejects) != 1 || got.Rejects[0].ID != first {
+		t.Errorf("%d %+v", status, got.Rejects)
+	}
+}
+
 // Whatever an interruption leaves behind, a reject is filed once.
 func TestAnInterruptedResubmissionIsBroughtToItsEnd(t *testing.T) {
 	for name, interrupt := range map[string]func(*rejectDesk){
