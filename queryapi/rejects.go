@@ -140,6 +140,10 @@ const looksAtOnce = 500
 // up to 1 MiB of text, and some hundred KiB of faults and history.
 const bytesAtOnce = 1 << 20
 
+// fullPage is how many bytes of rejects a page has before it ends. With the largest limit, rejects
+// with many faults would otherwise take more memory than the answers to a key may take.
+const fullPage = 8 << 20
+
 // list answers GET /v1/rejects.
 func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c).allowOnly(append([]string{"limit", "cursor"}, filterNames...)...)
@@ -149,10 +153,13 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	if refusal, refused := a.refusal(c); refused {
 		return refusal
 	}
-	dst := append(c.Buffer, `{"rejects":[`...)
-	last, more, err := d.find(ctx, c.Key, &w, after, part.limit, func(r *rejectstore.Reject) error {
-		dst = c.Part(append(appendReject(strictjson.AppendComma(dst), r, false), '}'))
-		return c.PartErr()
+	dst, bytes := append(c.Buffer, `{"rejects":[`...), 0
+	last, more, err := d.find(ctx, c.Key, &w, after, part.limit, func(r *rejectstore.Reject) (full bool, err error) {
+		before := len(dst)
+		dst = append(appendReject(strictjson.AppendComma(dst), r, false), '}')
+		bytes += len(dst) - before
+		dst = c.Part(dst)
+		return bytes >= fullPage, c.PartErr()
 	})
 	if err != nil {
 		return c.Unavailable(err)
@@ -167,9 +174,10 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	return c.OK(append(dst, '}'))
 }
 
-// find calls show with the rejects after a position that the key covers, the newest first. last is the
-// position of the last one that was looked at, and more reports whether others follow.
-func (d Rejects) find(ctx context.Context, key *apikey.Key, w *wanted, after rejectstore.Position, limit int, show func(*rejectstore.Reject) error) (last rejectstore.Position, more bool, err error) {
+// find calls show with the rejects after a position that the key covers, the newest first, until
+// show returns true or there are as many as limit. last is the position of the last one that was
+// looked at, and more reports whether others follow.
+func (d Rejects) find(ctx context.Context, key *apikey.Key, w *wanted, after rejectstore.Position, limit int, show func(*rejectstore.Reject) (bool, error)) (last rejectstore.Position, more bool, err error) {
 	step, found := limit, 0
 	if w.looks {
 		step = max(limit, looksAtOnce)
@@ -194,8 +202,11 @@ func (d Rejects) find(ctx context.Context, key *apikey.Key, w *wanted, after rej
 				last = r.Position()
 				decided := r.State != w.State // since it was listed
 				if !decided && inScope(key, r) && w.matches(r) {
+					full := false
+					if full, err = show(r); full {
+						limit = found + 1
+					}
 					found++
-					err = show(r)
 				}
 			}
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -466,6 +467,35 @@ func TestRejectsAreReadInPortionsThatCountWithWhatAnswersAreMadeOf(t *testing.T)
 	}
 	if read.most < all/2 || read.most > all+10_000 { // the fields that have some bytes are not counted
 		t.Errorf("up to %d bytes are read at once", read.most)
+	}
+}
+
+// A page ends once it is large. With the largest limit it could otherwise be too large to be
+// answered.
+func TestAPageOfRejectsWithManyFaultsEndsEarly(t *testing.T) {
+	d := newRejectDesk(t)
+	const n = 150
+	list := make([]ingestor.Rejection, n)
+	for i := range list {
+		list[i] = ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{Door: "kafka", Raw: "x", Received: d.now, Origin: fmt.Sprint("bim.raw/0/", i)}}
+		list[i].Errors = []ingestor.Diagnostic{{Code: "SVCPRB016", Line: 1, Column: 1, EndColumn: 60_001, Value: strings.Repeat("x", 60_000)}}
+	}
+	if err := d.store.Reject(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	shown, pages, target := map[string]bool{}, 0, "?limit=1000"
+	for more := true; more; pages++ {
+		status, got := d.ask("demo", target, "")
+		if status != 200 || len(got.Rejects) > 145 {
+			t.Fatalf("%d, %d rejects", status, len(got.Rejects))
+		}
+		for _, r := range got.Rejects {
+			shown[r.ID] = true
+		}
+		more, target = got.Next != "", "?limit=1000&cursor="+url.QueryEscape(got.Next)
+	}
+	if len(shown) != n || pages != 2 {
+		t.Errorf("%d rejects on %d pages", len(shown), pages)
 	}
 }
 
