@@ -275,18 +275,23 @@ func TestReplayOfRejectsSaysWhatIsAcceptedNow(t *testing.T) {
 	}
 }
 
-// Nobody knows any more what was decided on rejects that are older than the decisions.
+// Nobody knows any more what was decided on rejects that are older than the decisions. A message
+// that was rejected long after it was received may be such a one, though its record is young. If it
+// was too old even then, nobody could decide on it.
 func TestReplayOfRejectsLeavesOutWhatIsOlderThanItsStart(t *testing.T) {
 	w := newWorld(t, 1)
 	old := record(message(0), "bagtrail-origin", "http/old")
 	old.Time = received.Add(-time.Hour)
-	w.produceTo(w.conf.Topics.Rejects, 0, 0, old, record(message(1), "bagtrail-origin", "http/new"))
+	of := func(age time.Duration) string { return received.Add(-age).Format(time.RFC3339) }
+	w.produceTo(w.conf.Topics.Rejects, 0, 0, old, record(message(1), "bagtrail-origin", "http/new"),
+		record(message(2), "bagtrail-origin", "http/late", "bagtrail-received", of(time.Minute)),
+		record(message(3), "bagtrail-origin", "http/too late", "bagtrail-received", of(2*time.Hour)))
 	var decided []string
 	err := w.door.ReplayRejects(t.Context(), kafkadoor.RejectReplay{
-		Acceptor: w.acceptor(), From: kafka.Start{Time: received}, Settled: noneSettled,
+		Acceptor: w.acceptor(), From: kafka.Start{Time: received}, Retention: time.Hour, Settled: noneSettled,
 		Decided: func(origin string, _ ingestor.Outcome) { decided = append(decided, origin) },
 	})
-	if err != nil || !slices.Equal(decided, []string{"http/new"}) {
+	if err != nil || !slices.Equal(decided, []string{"http/new", "http/too late"}) {
 		t.Errorf("decided on %v, %v", decided, err)
 	}
 }

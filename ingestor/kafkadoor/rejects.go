@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/kafka"
@@ -20,6 +21,9 @@ type RejectReplay struct {
 	Acceptor *ingestor.Acceptor
 	// From says where to begin in the rejects topic. Settled must know the decisions since then.
 	From kafka.Start
+	// Retention is how long decisions are kept, from the received time of the message. The time of
+	// From, if it has one, is that long ago.
+	Retention time.Duration
 	// Settled returns the origins on whose messages somebody has decided already; these messages are
 	// left out.
 	Settled func(ctx context.Context, origins []string) (map[string]bool, error)
@@ -27,6 +31,12 @@ type RejectReplay struct {
 	May func(sender string, m *parser.Message) bool
 	// Decided is called for every message, by one goroutine at a time.
 	Decided func(origin string, outcome ingestor.Outcome)
+}
+
+// forgotten reports whether what was decided on a message may not be known any more: it was young
+// enough to be decided on when it was written to the topic, and is too old by now.
+func (r *RejectReplay) forgotten(received, written time.Time) bool {
+	return received.Before(r.From.Time) && written.Sub(received) < r.Retention
 }
 
 // ReplayRejects judges the message of each origin on the rejects topic once, from replay.From up to
@@ -39,7 +49,7 @@ func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 		var origins []string
 		for i := range records {
 			env := rejectEnvelope(d.conf.Topics.Rejects, &records[i])
-			if seen[env.Origin] {
+			if seen[env.Origin] || replay.forgotten(env.Received, records[i].Time) {
 				continue
 			}
 			seen[env.Origin] = true

@@ -171,7 +171,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 	var t tally
 	shown := newProgress(p.stderr)
 	err = s.kafka.ReplayRejects(ctx, kafkadoor.RejectReplay{
-		Acceptor: acceptor, From: s.firstReject(), Settled: s.settledRejects, May: httpdoor.MayPost(keys, s.clock()),
+		Acceptor: acceptor, From: s.firstReject(), Retention: s.conf.Rules.RejectsRetention, Settled: s.settledRejects, May: httpdoor.MayPost(keys, s.clock()),
 		Decided: func(_ string, outcome ingestor.Outcome) {
 			t.add(outcome.Verdict)
 			shown.show(s.clock(), "%d messages, %d still rejected", t.messages(), t.rejected)
