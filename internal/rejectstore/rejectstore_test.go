@@ -206,20 +206,24 @@ func TestASummaryUntilTheFirstSecondOfAnHourHasThatHour(t *testing.T) {
 	}
 }
 
-// Pages neither repeat nor leave out rejects that were received in one millisecond.
+// Pages neither repeat nor leave out rejects that were received in one millisecond, and have them
+// in the order of their numbers.
 func TestPagesOfRejectsOfOneMillisecond(t *testing.T) {
 	w := newWorld(t)
 	var list []ingestor.Rejection
+	var want []string
 	for i := range 300 {
-		list = append(list, rejection(fmt.Sprint(i), noon, []string{"http", "kafka"}[i%2], "ZRH", "", "C1"))
+		list = append(list, rejection(fmt.Sprint("bim.raw/3/", i), noon, []string{"http", "kafka"}[i%2], "ZRH", "", "C1"))
+		want = append(want, list[i].Origin)
 	}
 	w.add(t, list...)
-	for _, limit := range []int{7, 100, 299, 1000} {
-		got := w.origins(t, rejectstore.Filter{State: rejectstore.Open}, limit)
-		slices.Sort(got)
-		if n := len(slices.Compact(got)); n != 300 || len(got) != 300 {
-			t.Errorf("by %d: %d, of these %d different", limit, len(got), n)
+	for _, oldest := range []bool{true, false} {
+		for _, limit := range []int{7, 100, 299, 1000} {
+			if got := w.origins(t, rejectstore.Filter{State: rejectstore.Open, Oldest: oldest}, limit); !slices.Equal(got, want) {
+				t.Errorf("by %d, the oldest first %v: %d, %v", limit, oldest, len(got), got)
+			}
 		}
+		slices.Reverse(want)
 	}
 }
 
@@ -302,14 +306,17 @@ func TestAFailedResubmissionStaysInTheHistoryOfAnOpenReject(t *testing.T) {
 func TestRejectsPastTheirRetentionLeaveNothing(t *testing.T) {
 	w := newWorld(t)
 	w.mixed(t)
-	w.add(t, rejection("old", noon.Add(-14*24*time.Hour), "http", "ZRH", "", "C1"))
+	w.add(t, rejection("old", noon.Add(-14*24*time.Hour), "http", "ZRH", "", "C1"), rejection("bim.raw/0/255", noon, "kafka", "GVA", "", "C1"))
+	if _, _, err := w.Decide(t.Context(), rejectstore.ID("bim.raw/0/255"), "", rejectstore.Dismissed, rejectstore.Step{At: noon}); err != nil {
+		t.Fatal(err)
+	}
 	if got, err := w.Get(t.Context(), false, rejectstore.ID("old")); err != nil || len(got) > 0 {
 		t.Errorf("a reject past the retention is kept: %+v %v", got, err)
 	}
 	for _, step := range []struct {
 		now  time.Time
 		left int
-	}{{noon, 0}, {noon.Add(14*24*time.Hour - 90*time.Minute), 3}, {noon.Add(14*24*time.Hour + time.Millisecond), 3}} {
+	}{{noon, 0}, {noon.Add(14*24*time.Hour - 90*time.Minute), 3}, {noon.Add(14*24*time.Hour + time.Millisecond), 4}} {
 		w.now = step.now
 		if n, err := w.Trim(t.Context()); err != nil || n != step.left {
 			t.Errorf("%v: %d removed, %v", step.now, n, err)
