@@ -15,6 +15,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -216,6 +217,9 @@ func (d *rejectDesk) resubmit() *cobra.Command {
 			body, text := map[string]string{}, ""
 			if mended != "" {
 				read, err := d.process.readText(cmd.Context(), mended)
+				if err == nil && !utf8.Valid(read) { // JSON would carry other bytes
+					err = fmt.Errorf("--text: %s is not UTF-8", mended)
+				}
 				if err != nil {
 					return failed(err)
 				}

@@ -99,6 +99,17 @@ func TestMarksOfAMessageThatCameInADocumentStandUnderItsLines(t *testing.T) {
 	}
 }
 
+// JSON cannot carry the bytes of another encoding, and a message must not be filed with other bytes.
+func TestAMendedMessageThatIsNotUTF8IsNotSent(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s %s", r.Method, r.URL) }))
+	defer service.Close()
+	mended := write(t, t.TempDir(), "mended.txt", strings.Replace(bsmOfToday(), "ENDBSM", ".P/1M\xdcLLER\nENDBSM", 1))
+	got := run(t, "", nil, "rejects", "--url", service.URL, "resubmit", "0123456789abcdef0123", "--text", mended)
+	if got.code != command.Failed || !strings.Contains(got.stderr, "mended.txt is not UTF-8") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestManyRejectsAreDecidedOverHTTP(t *testing.T) {
 	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off")
 	good, _ := message()
