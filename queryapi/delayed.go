@@ -69,12 +69,12 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 		return c.Unavailable(err)
 	}
 	id := identify(c.Key, c.Request.Header["Idempotency-Key"], document)
-	made, claimed, err := d.claim(caller, c, id)
+	made, claim, err := d.claim(caller, c, id)
 	switch {
 	case err != nil:
 		return c.Unavailable(err)
-	case claimed:
-		return d.forward(ctx, c, id, document, bags)
+	case claim != "":
+		return d.forward(ctx, c, id, claim, document, bags)
 	case made == nil:
 		return notKnown(c, errUnderWay)
 	}
@@ -82,17 +82,17 @@ func (d *DelayedBags) create(ctx context.Context, c *web.Call) web.Answer {
 }
 
 // forward sends a claimed request to the downstream system and answers with its reply.
-func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document string, bags requestBags) web.Answer {
+func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, claim, document string, bags requestBags) web.Answer {
 	reply, err := d.Downstream.Create(ctx, document)
 	switch {
 	case errors.Is(err, wtr.ErrNotSent):
-		d.release(ctx, id)
+		d.release(ctx, id, claim)
 		return c.Unavailable(err)
 	case err != nil:
 		_ = d.note(ctx, id, unknownOutcome) // without it, a repeated request waits and gets the same answer
 		return notKnown(c, err)
 	case reply.Reference == "":
-		d.release(ctx, id)
+		d.release(ctx, id, claim)
 		if reply.NotFound && len(reply.Errors) == 0 {
 			return c.Refuse(fault.DelayedNotFound)
 		}
@@ -102,7 +102,7 @@ func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, document str
 	made := &creation{Reference: reply.Reference, Station: reply.Station, At: now, Plates: bags.reached}
 	if err := d.noteMade(ctx, id, made); err != nil {
 		if d.file(ctx, c, made) != nil {
-			return notKnown(c, err) // the report exists, but a repeated request would not find it
+			return notKnown(c, err) // the report exists, but a repeated request may not find it
 		}
 		return c.OK(appendReport(c.Buffer, bags.shown, made.Reference))
 	}

@@ -51,18 +51,18 @@ type outcomes struct {
 	lost  error // of Note
 }
 
-func (o *outcomes) Claim(_ context.Context, id string) (note string, claimed bool, err error) {
+func (o *outcomes) Claim(_ context.Context, id string) (note, claim string, err error) {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	if o.err != nil {
-		return "", false, o.err
+		return "", "", o.err
 	}
 	o.asked++
 	note, before := o.notes[id]
 	if !before {
-		o.notes[id] = ""
+		o.notes[id], claim = "", "own"
 	}
-	return note, !before, nil
+	return note, claim, nil
 }
 
 func (o *outcomes) Note(_ context.Context, id, note string) error {
@@ -74,7 +74,7 @@ func (o *outcomes) Note(_ context.Context, id, note string) error {
 	return o.lost
 }
 
-func (o *outcomes) Release(_ context.Context, id string) error {
+func (o *outcomes) Release(_ context.Context, id, _ string) error {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
 	delete(o.notes, id)

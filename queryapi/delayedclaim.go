@@ -19,14 +19,16 @@ import (
 // Outcomes stores the outcomes of delayed-bag requests for a day; *requeststore.Store implements it.
 // A call MUST return when ctx ends.
 type Outcomes interface {
-	// Claim marks a request as about to be forwarded. If it was claimed before, claimed is false,
-	// and note is the text that Note has stored since, or "". After an error it is not known
-	// whether the request is claimed.
-	Claim(ctx context.Context, id string) (note string, claimed bool, err error)
-	// Note stores the outcome of a claimed request. A note MUST NOT be empty.
+	// Claim marks a request as about to be forwarded. If it was claimed before, claim is "", and
+	// note is the text that Note has stored since, or "". After an error it is not known whether
+	// the request is claimed.
+	Claim(ctx context.Context, id string) (note, claim string, err error)
+	// Note stores the outcome of a claimed request. A note MUST NOT be empty. After an error it may
+	// be stored later.
 	Note(ctx context.Context, id, note string) error
-	// Release removes a claim: the request had no effect, and may be sent again.
-	Release(ctx context.Context, id string) error
+	// Release removes a claim: the request had no effect, and may be sent again. After an error the
+	// claim may be removed later.
+	Release(ctx context.Context, id, claim string) error
 }
 
 // creation is a report that was created downstream. Its JSON form is the note in Outcomes.
@@ -61,36 +63,36 @@ const recheck = 50 * time.Millisecond
 // claim claims a request. If another call has claimed it, claim waits for the outcome until that call
 // must have noted it, or until ctx ends: made is the report that was created, or nil if the outcome is
 // not known. If the process stops, it fails with errStopping: the outcome will be known.
-func (d *DelayedBags) claim(ctx context.Context, c *web.Call, id string) (made *creation, claimed bool, err error) {
+func (d *DelayedBags) claim(ctx context.Context, c *web.Call, id string) (made *creation, claim string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, d.Limit+queryLimit)
 	defer cancel()
 	for {
-		note, claimed, err := d.claimOnce(context.WithoutCancel(ctx), id)
+		note, claim, err := d.claimOnce(context.WithoutCancel(ctx), id)
 		switch {
-		case err != nil || claimed:
-			return nil, claimed, err
+		case err != nil || claim != "":
+			return nil, claim, err
 		case note == unknownOutcome:
-			return nil, false, nil
+			return nil, "", nil
 		case note != "":
 			made = new(creation)
 			if err := json.Unmarshal([]byte(note), made); err != nil {
-				return nil, false, fmt.Errorf("read what became of a report: %w", err)
+				return nil, "", fmt.Errorf("read what became of a report: %w", err)
 			}
-			return made, false, nil
+			return made, "", nil
 		}
 		tick := make(chan struct{})
 		time.AfterFunc(recheck, func() { close(tick) })
 		switch {
 		case c.Wait(waiting, tick):
 		case waiting.Err() != nil:
-			return nil, false, nil
+			return nil, "", nil
 		default:
-			return nil, false, errStopping
+			return nil, "", errStopping
 		}
 	}
 }
 
-func (d *DelayedBags) claimOnce(ctx context.Context, id string) (note string, claimed bool, err error) {
+func (d *DelayedBags) claimOnce(ctx context.Context, id string) (note, claim string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
 	return d.Outcomes.Claim(ctx, id)
@@ -107,10 +109,10 @@ func (d *DelayedBags) note(ctx context.Context, id, text string) error {
 	return d.Outcomes.Note(ctx, id, text)
 }
 
-// release removes a claim. An error is ignored: a repeated request is then told that the outcome is
-// not known, which is safe.
-func (d *DelayedBags) release(ctx context.Context, id string) {
+// release removes a claim. An error is ignored: until the claim is removed after all, a repeated
+// request waits, and is then told that the outcome is not known, which is safe.
+func (d *DelayedBags) release(ctx context.Context, id, claim string) {
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
-	_ = d.Outcomes.Release(ctx, id)
+	_ = d.Outcomes.Release(ctx, id, claim)
 }

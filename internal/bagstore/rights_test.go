@@ -223,16 +223,13 @@ func meetDamage(t *testing.T, url string) {
 	}
 }
 
-// useRequests claims a request twice, notes it, and releases it, and begins and ends another one.
+// useRequests claims a request twice, releases it, and notes it, and begins and ends another one.
 func useRequests(t *testing.T, url string) {
 	t.Helper()
 	ctx, store := context.Background(), requeststore.New(redistest.Open(t, url))
-	for range 2 {
-		if _, _, err := store.Claim(ctx, "digest"); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := errors.Join(store.Note(ctx, "digest", "note"), store.Release(ctx, "digest")); err != nil {
+	_, claim, err := store.Claim(ctx, "digest")
+	_, _, again := store.Claim(ctx, "digest")
+	if err := errors.Join(err, again, store.Release(ctx, "digest", claim), store.Note(ctx, "digest", "note")); err != nil {
 		t.Error(err)
 	}
 	for _, want := range []string{"one", "two"} { // the second time the first one has ended

@@ -36,12 +36,19 @@ const (
 	attemptTTL = 10 * time.Minute
 )
 
-// removeTimeout is how long a failed removal is tried again.
-const removeTimeout = time.Minute
+// retryTimeout is how long a write that failed is tried again.
+const retryTimeout = time.Minute
 
-// giveBack removes a claim, unless another one is there: Claim may have set it although its reply was
-// lost.
-var giveBack = goredis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then redis.call("DEL", KEYS[1]) end return 0`)
+// giveBack removes a claim, unless another one, or a note, is there: an earlier attempt may have
+// removed it although its reply was lost. replace sets a note in the place of any claim, and changes
+// no later note.
+var (
+	giveBack = goredis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then redis.call("DEL", KEYS[1]) end return 0`)
+	replace  = goredis.NewScript(`
+local old = redis.call("GET", KEYS[1])
+if old and string.sub(old, 1, #ARGV[2]) == ARGV[2] then redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[3]) end
+return 0`)
+)
 
 // begin records an attempt, and returns the first one. end removes both, unless there is a later one.
 var (
@@ -63,14 +70,16 @@ func (s *Store) key(id string) string { return s.redis.Prefix() + keyKind + id }
 
 // Claim implements queryapi.Outcomes. After an error the claim is removed in the background, for up to
 // a minute.
-func (s *Store) Claim(ctx context.Context, id string) (note string, claimed bool, err error) {
+func (s *Store) Claim(ctx context.Context, id string) (note, claim string, err error) {
 	client, own := s.redis.WriteClient(), claimPrefix+rand.Text()
 	for {
-		if claimed, err = client.SetNX(ctx, s.key(id), own, claimTTL).Result(); err != nil {
+		claimed, err := client.SetNX(ctx, s.key(id), own, claimTTL).Result()
+		if err != nil {
 			go s.retry(ctx, giveBack, s.key(id), own)
+			return "", "", redis.Unavailable("requeststore: claim", err)
 		}
-		if claimed || err != nil {
-			return "", claimed, redis.Unavailable("requeststore: claim", err)
+		if claimed {
+			return "", own, nil
 		}
 		if note, err = client.Get(ctx, s.key(id)).Result(); errors.Is(err, goredis.Nil) { // it was released meanwhile
 			continue
@@ -78,18 +87,28 @@ func (s *Store) Claim(ctx context.Context, id string) (note string, claimed bool
 		if strings.HasPrefix(note, claimPrefix) {
 			note = ""
 		}
-		return note, false, redis.Unavailable("requeststore: claim", err)
+		return note, "", redis.Unavailable("requeststore: claim", err)
 	}
 }
 
-// Note implements queryapi.Outcomes. The note must not begin with "claim:".
+// Note implements queryapi.Outcomes. The note must not begin with "claim:". After an error the note
+// takes the place of the claim in the background, which is tried for up to a minute.
 func (s *Store) Note(ctx context.Context, id, note string) error {
-	return redis.Unavailable("requeststore: note", s.redis.WriteClient().Set(ctx, s.key(id), note, claimTTL).Err())
+	err := s.redis.WriteClient().Set(ctx, s.key(id), note, claimTTL).Err()
+	if err != nil {
+		go s.retry(ctx, replace, s.key(id), note, claimPrefix, int(claimTTL.Seconds()))
+	}
+	return redis.Unavailable("requeststore: note", err)
 }
 
-// Release implements queryapi.Outcomes.
-func (s *Store) Release(ctx context.Context, id string) error {
-	return redis.Unavailable("requeststore: release", s.redis.WriteClient().Del(ctx, s.key(id)).Err())
+// Release implements queryapi.Outcomes. After an error the claim is removed in the background, for up
+// to a minute.
+func (s *Store) Release(ctx context.Context, id, claim string) error {
+	err := s.run(ctx, giveBack, s.key(id), claim)
+	if err != nil {
+		go s.retry(ctx, giveBack, s.key(id), claim)
+	}
+	return redis.Unavailable("requeststore: release", err)
 }
 
 // Begin implements httpdoor.Attempts. After an error the attempt may have been recorded.
@@ -106,14 +125,14 @@ func (s *Store) End(ctx context.Context, id, attempt string) {
 	}
 }
 
-func (s *Store) run(ctx context.Context, script *goredis.Script, key, arg string) error {
-	return script.Run(ctx, s.redis.WriteClient(), []string{key}, arg).Err()
+func (s *Store) run(ctx context.Context, script *goredis.Script, key string, args ...any) error {
+	return script.Run(ctx, s.redis.WriteClient(), []string{key}, args...).Err()
 }
 
 // retry runs a script until it succeeds, for a minute.
-func (s *Store) retry(ctx context.Context, script *goredis.Script, key, arg string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+func (s *Store) retry(ctx context.Context, script *goredis.Script, key string, args ...any) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
 	defer cancel()
-	for s.run(ctx, script, key, arg) != nil && pause.For(ctx, time.Second) == nil {
+	for s.run(ctx, script, key, args...) != nil && pause.For(ctx, time.Second) == nil {
 	}
 }

@@ -2,6 +2,7 @@ package requeststore_test
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/alicebob/miniredis/v2"
 
+	"bagtrail/internal/pause"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/requeststore"
 )
@@ -20,11 +22,11 @@ func TestARequestIsClaimedOnce(t *testing.T) {
 	var group sync.WaitGroup
 	for range 20 {
 		group.Go(func() {
-			note, claimed, err := s.Claim(ctx, "a")
+			note, claim, err := s.Claim(ctx, "a")
 			if err != nil || note != "" {
 				t.Errorf("note %q, error %v", note, err)
 			}
-			if claimed {
+			if claim != "" {
 				claims.Add(1)
 			}
 		})
@@ -33,26 +35,28 @@ func TestARequestIsClaimedOnce(t *testing.T) {
 	if claims.Load() != 1 {
 		t.Errorf("claimed %d times", claims.Load())
 	}
-	if _, claimed, err := s.Claim(ctx, "b"); !claimed || err != nil {
-		t.Errorf("another request: claimed %v, error %v", claimed, err)
+	if _, claim, err := s.Claim(ctx, "b"); claim == "" || err != nil {
+		t.Errorf("another request: claim %q, error %v", claim, err)
 	}
 }
 
 func TestWhatWasNotedIsFoundAndWhatWasReleasedIsClaimedAgain(t *testing.T) {
 	s, ctx := requeststore.New(redistest.Open(t, "")), context.Background()
 	for range 2 {
-		if _, claimed, err := s.Claim(ctx, "a"); !claimed || err != nil {
-			t.Fatalf("claimed %v, error %v", claimed, err)
+		_, claim, err := s.Claim(ctx, "a")
+		if claim == "" || err != nil {
+			t.Fatalf("claim %q, error %v", claim, err)
 		}
-		if err := s.Note(ctx, "a", "done"); err != nil {
+		if err := s.Release(ctx, "a", claim); err != nil {
 			t.Fatal(err)
 		}
-		if note, claimed, err := s.Claim(ctx, "a"); note != "done" || claimed || err != nil {
-			t.Errorf("note %q, claimed %v, error %v", note, claimed, err)
-		}
-		if err := s.Release(ctx, "a"); err != nil {
-			t.Fatal(err)
-		}
+	}
+	_, claim, err := s.Claim(ctx, "a")
+	if err := errors.Join(err, s.Note(ctx, "a", "done"), s.Release(ctx, "a", claim)); err != nil {
+		t.Fatal(err)
+	}
+	if note, claim, err := s.Claim(ctx, "a"); note != "done" || claim != "" || err != nil {
+		t.Errorf("note %q, claim %q, error %v", note, claim, err)
 	}
 }
 
@@ -63,11 +67,11 @@ func TestClaimsAndNotesAreKeptForADayAndAttemptsForTenMinutes(t *testing.T) {
 	s, ctx := requeststore.New(redistest.Open(t, "redis://"+server.Addr())), context.Background()
 	claimed := func() bool {
 		t.Helper()
-		_, claimed, err := s.Claim(ctx, "a")
+		_, claim, err := s.Claim(ctx, "a")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return claimed
+		return claim != ""
 	}
 	claimed()
 	if server.FastForward(24*time.Hour - time.Second); claimed() {
@@ -109,10 +113,10 @@ func TestClaimsAndNotesAreKeptForADayAndAttemptsForTenMinutes(t *testing.T) {
 
 func TestAfterTheEndOfRedisNothingIsClaimed(t *testing.T) {
 	s, ctx := requeststore.New(redistest.Open(t, "redis://127.0.0.1:1")), context.Background()
-	if _, claimed, err := s.Claim(ctx, "a"); claimed || err == nil {
-		t.Errorf("claimed %v, error %v", claimed, err)
+	if _, claim, err := s.Claim(ctx, "a"); claim != "" || err == nil {
+		t.Errorf("claim %q, error %v", claim, err)
 	}
-	if s.Note(ctx, "a", "x") == nil || s.Release(ctx, "a") == nil {
+	if s.Note(ctx, "a", "x") == nil || s.Release(ctx, "a", "own") == nil {
 		t.Error("no error")
 	}
 }
@@ -121,21 +125,74 @@ func TestAClaimWhoseReplyIsLostIsGivenBack(t *testing.T) {
 	server := miniredis.RunT(t)
 	proxy := redistest.StartProxy(t, server.Addr())
 	s, ctx := requeststore.New(redistest.Open(t, proxy.URL(""))), context.Background()
-	if _, claimed, err := s.Claim(ctx, "a"); !claimed || err != nil {
-		t.Fatalf("claimed %v, error %v", claimed, err)
+	if _, claim, err := s.Claim(ctx, "a"); claim == "" || err != nil {
+		t.Fatalf("claim %q, error %v", claim, err)
 	}
 	proxy.CutAfter(0)
-	if _, claimed, err := s.Claim(ctx, "b"); claimed || err == nil {
-		t.Fatalf("with a lost reply: claimed %v, error %v", claimed, err)
+	if _, claim, err := s.Claim(ctx, "b"); claim != "" || err == nil {
+		t.Fatalf("with a lost reply: claim %q, error %v", claim, err)
 	}
 	redistest.Eventually(t, 10*time.Second, "nobody can claim it", func() bool {
-		_, claimed, err := s.Claim(ctx, "b")
-		return claimed && err == nil
+		_, claim, err := s.Claim(ctx, "b")
+		return claim != "" && err == nil
 	})
 	for _, id := range []string{"a", "b"} {
-		if note, claimed, err := s.Claim(ctx, id); note != "" || claimed || err != nil {
-			t.Errorf("%s again: note %q, claimed %v, error %v", id, note, claimed, err)
+		if note, claim, err := s.Claim(ctx, id); note != "" || claim != "" || err != nil {
+			t.Errorf("%s again: note %q, claim %q, error %v", id, note, claim, err)
 		}
+	}
+}
+
+// Redis may be away for the moment in which an outcome becomes known.
+func TestAnOutcomeThatCannotBeStoredAtFirstIsStoredLater(t *testing.T) {
+	server := miniredis.RunT(t)
+	s, ctx := requeststore.New(redistest.Open(t, "redis://"+server.Addr())), context.Background()
+	_, refused, err := s.Claim(ctx, "refused")
+	if _, _, other := s.Claim(ctx, "made"); err != nil || other != nil {
+		t.Fatal(err, other)
+	}
+	server.SetError("away")
+	if s.Release(ctx, "refused", refused) == nil || s.Note(ctx, "made", "done") == nil {
+		t.Error("no error")
+	}
+	server.SetError("")
+	redistest.Eventually(t, 10*time.Second, "nobody can claim what was refused", func() bool {
+		_, claim, err := s.Claim(ctx, "refused")
+		return claim != "" && err == nil
+	})
+	redistest.Eventually(t, 10*time.Second, "what was made is not noted", func() bool {
+		note, claim, err := s.Claim(ctx, "made")
+		return note == "done" && claim == "" && err == nil
+	})
+}
+
+func TestAnOutcomeThatIsStoredLaterTakesThePlaceOfNoLaterOne(t *testing.T) {
+	server := miniredis.RunT(t)
+	s, ctx := requeststore.New(redistest.Open(t, "redis://"+server.Addr())), context.Background()
+	_, first, err := s.Claim(ctx, "released")
+	if _, _, other := s.Claim(ctx, "noted"); err != nil || other != nil {
+		t.Fatal(err, other)
+	}
+	server.SetError("away")
+	if s.Release(ctx, "released", first) == nil || s.Note(ctx, "noted", "early") == nil {
+		t.Error("no error")
+	}
+	server.Del("w:released") // as if only the reply was lost
+	server.SetError("")
+	if _, claim, err := s.Claim(ctx, "released"); claim == "" || err != nil {
+		t.Fatalf("claim %q, error %v", claim, err)
+	}
+	if err := s.Note(ctx, "noted", "late"); err != nil {
+		t.Fatal(err)
+	}
+	if err := pause.For(ctx, 1500*time.Millisecond); err != nil { // longer than between two tries
+		t.Fatal(err)
+	}
+	if _, claim, err := s.Claim(ctx, "released"); claim != "" || err != nil {
+		t.Errorf("the second claim is removed too: claim %q, error %v", claim, err)
+	}
+	if note, _, err := s.Claim(ctx, "noted"); note != "late" || err != nil {
+		t.Errorf("noted is %q, error %v", note, err)
 	}
 }
 
@@ -150,8 +207,8 @@ func TestARepeatedRequestIsToldHowItWasFirstTakenIn(t *testing.T) {
 	begin("a", "one", "one")
 	begin("a", "two", "one")
 	begin("b", "three", "three")
-	if _, claimed, err := s.Claim(ctx, "a"); !claimed || err != nil {
-		t.Errorf("a request for a report with the same digest: claimed %v, error %v", claimed, err)
+	if _, claim, err := s.Claim(ctx, "a"); claim == "" || err != nil {
+		t.Errorf("a request for a report with the same digest: claim %q, error %v", claim, err)
 	}
 	s.End(ctx, "a", "one") // a slow attempt, after it was repeated
 	begin("a", "four", "one")
