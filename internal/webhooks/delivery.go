@@ -135,7 +135,10 @@ func (s *Service) send(ctx context.Context, d *Definition, body []byte, at time.
 		return err
 	}
 	defer response.Body.Close() //nolint:errcheck // the rest of the body does not matter
-	if response.StatusCode == http.StatusSwitchingProtocols {
+	switch {
+	case response.StatusCode < http.StatusContinue:
+		return errStatus
+	case response.StatusCode == http.StatusSwitchingProtocols:
 		result.Status = response.StatusCode
 		return nil // the body is the connection itself, which no timeout ends
 	}
@@ -145,6 +148,9 @@ func (s *Service) send(ctx context.Context, d *Definition, body []byte, at time.
 	result.retryAfter = readRetryAfter(response.Header.Get("Retry-After"), s.conf.Now())
 	return nil
 }
+
+// errStatus says that the status of an answer is none of HTTP, such as 000.
+var errStatus = errors.New("the status is lower than 100")
 
 // describe says why there was no answer. It never names an address: the name of a receiver may
 // resolve to an address that its owner should not learn.

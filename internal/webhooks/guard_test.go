@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -176,6 +177,27 @@ func TestAReceiverThatSwitchesProtocolsHoldsNobody(t *testing.T) {
 		}
 	case <-time.After(5 * time.Second):
 		t.Fatal("the attempt outlives its context")
+	}
+}
+
+// Package net/http takes any three digits for a status, but 0 stands for no answer in a delivery.
+func TestAnAnswerWithoutAStatusOfHTTPIsNoAnswer(t *testing.T) {
+	for _, status := range []string{"000", "020"} {
+		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = conn.Close() }()
+			_, _ = fmt.Fprintf(conn, "HTTP/1.1 %s None\r\nContent-Length: 0\r\n\r\n", status)
+		}))
+		t.Cleanup(receiver.Close)
+		w := newWorld(t, nil, guarded("127.0.0.0/8"))
+		w.store.Definition.URL = receiver.URL
+		if d := w.Test(t.Context(), &w.store.Definition); d.Status != 0 || d.Error != "no connection, or no whole answer" {
+			t.Errorf("%s: %+v", status, d)
+		}
 	}
 }
 
