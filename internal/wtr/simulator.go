@@ -1,9 +1,11 @@
 package wtr
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,6 +51,9 @@ const (
 	Failing   Fault = "failing"    // status 500 without a document
 )
 
+// Faults lists the faults.
+var Faults = []Fault{CutBefore, CutDuring, CutAfter, Truncated, NotJSON, Empty, Oversized, NotFound, Missing, Failing}
+
 // ServeHTTP implements http.Handler.
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
@@ -67,19 +72,30 @@ func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Simulator) setMisbehaviour(w http.ResponseWriter, r *http.Request) {
-	delay, times := time.Duration(0), 0
-	var err error
-	if text := r.FormValue("delay"); text != "" {
-		delay, err = time.ParseDuration(text)
-	}
-	if text := r.FormValue("times"); text != "" && err == nil {
-		times, err = strconv.Atoi(text)
-	}
+	m, times, err := readMisbehaviour(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.Misbehave(Misbehaviour{Fault(r.FormValue("fault")), delay}, times)
+	s.Misbehave(m, times)
+}
+
+// readMisbehaviour reads the parameters of a request to misbehave.
+func readMisbehaviour(r *http.Request) (m Misbehaviour, times int, err error) {
+	if m.Fault = Fault(r.FormValue("fault")); m.Fault != "" && !slices.Contains(Faults, m.Fault) {
+		return m, 0, fmt.Errorf("fault is none of %s", Faults)
+	}
+	if text := r.FormValue("delay"); text != "" {
+		if m.Delay, err = time.ParseDuration(text); err != nil || m.Delay < 0 {
+			return m, 0, errors.New("delay is no duration such as 5s")
+		}
+	}
+	if text := r.FormValue("times"); text != "" {
+		if times, err = strconv.Atoi(text); err != nil || times < 0 {
+			return m, 0, errors.New("times is no number from 0 on")
+		}
+	}
+	return m, times, nil
 }
 
 // Misbehave makes the simulator answer the next requests wrongly; times is their number, 0 for all.

@@ -313,6 +313,31 @@ func TestTheBreakerOpensAfterFailuresAndLetsOneRequestTry(t *testing.T) {
 	}
 }
 
+func TestAMisbehaviourThatDoesNotExistIsRefused(t *testing.T) {
+	simulator := &wtr.Simulator{}
+	server := httptest.NewServer(simulator)
+	t.Cleanup(server.Close)
+	post := func(query string) int {
+		t.Helper()
+		response, err := http.Post(server.URL+"/misbehave?"+query, "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		return response.StatusCode
+	}
+	for _, query := range []string{"fault=cutbefore", "delay=soon", "delay=-1s", "times=few", "times=-1"} {
+		if status := post(query); status != http.StatusBadRequest {
+			t.Errorf("%s: %d", query, status)
+		}
+	}
+	for _, fault := range wtr.Faults {
+		if status := post("fault=" + string(fault) + "&delay=1ms&times=1"); status != http.StatusOK {
+			t.Errorf("%s: %d", fault, status)
+		}
+	}
+}
+
 func TestErrorRepliesDoNotOpenTheBreaker(t *testing.T) {
 	_, c := downstream(t, 5*time.Second)
 	for range 10 {
