@@ -39,7 +39,7 @@ func (s *Service) Create(ctx context.Context, a changefeed.Asker, url, descripti
 		ID: s.conf.NewID(), Customer: a.Key.Customer, Key: a.Key.Name, URL: url, Filter: a.Filter, Description: description,
 		Created: now, Changed: now, Secret: 1, Started: 1, Start: start.String(),
 	}
-	if err := s.table.define(ctx, d); err != nil {
+	if _, err := s.table.define(ctx, d); err != nil {
 		go s.undo(context.WithoutCancel(ctx), d.ID)
 		return Webhook{}, "", err
 	}
@@ -86,7 +86,8 @@ func (s *Service) Get(ctx context.Context, customer, id string) (w Webhook, ok b
 	return w, ok && w.Customer == customer, nil
 }
 
-// Change changes a webhook. ok is false if the customer has no webhook with that id.
+// Change changes a webhook. ok is false if the customer has no webhook with that id. If another
+// process changes it at the same moment, change is called again with what the other has made of it.
 func (s *Service) Change(ctx context.Context, customer, id string, change func(*Definition)) (w Webhook, ok bool, err error) {
 	if err := s.writing.Acquire(ctx, 1); err != nil {
 		return Webhook{}, false, err
@@ -95,15 +96,27 @@ func (s *Service) Change(ctx context.Context, customer, id string, change func(*
 	if w, ok, err = s.Get(ctx, customer, id); !ok || err != nil {
 		return Webhook{}, ok, err
 	}
-	change(&w.Definition)
-	w.Changed = s.now()
-	if err := s.table.define(ctx, w.Definition); err != nil {
-		return w, true, err
+	read, ok := s.table.entry(id)
+	if !ok {
+		return Webhook{}, false, nil
 	}
-	if _, ok := s.table.get(id); !ok { // another process has deleted it meanwhile: the topic must end with that
-		return Webhook{}, false, s.forget(ctx, id)
+	w.Definition = read.Definition
+	for {
+		change(&w.Definition)
+		w.Changed = s.now()
+		offset, err := s.table.define(ctx, w.Definition)
+		if err != nil {
+			return w, true, err
+		}
+		written, there := s.table.entry(id)
+		if !there { // another process has deleted it meanwhile: the topic must end with that
+			return Webhook{}, false, s.forget(ctx, id)
+		}
+		if written.offset != offset || written.before == nil || written.before.offset == read.offset {
+			return w, true, nil
+		}
+		w.Definition, read = written.before.Definition, written // the change that was replaced is not lost
 	}
-	return w, true, nil
 }
 
 // Delete deletes a webhook. ok is false if the customer has no webhook with that id.

@@ -169,6 +169,27 @@ func TestAChangeOfAWebhookHasItsTime(t *testing.T) {
 	}
 }
 
+// Otherwise a customer may be given a secret that never signs.
+func TestChangesByTwoProcessesAtTheSameMomentBothCount(t *testing.T) {
+	w, client := serve(t)
+	ctx, other, made := t.Context(), otherProcess(t, client), w.create(t, "demo")
+	calls := 0
+	changed, ok, err := other.Change(ctx, "DEMO", made.ID, func(d *webhooks.Definition) {
+		if calls++; calls == 1 {
+			if _, ok, err := w.Rotate(ctx, "DEMO", made.ID); err != nil || !ok {
+				t.Errorf("rotated %t, %v", ok, err)
+			}
+		}
+		d.Description = "changed"
+	})
+	if err != nil || !ok || calls != 2 || changed.Secret != 2 || changed.Description != "changed" {
+		t.Errorf("%d calls, %+v, %t, %v", calls, changed.Definition, ok, err)
+	}
+	if kept, _, err := w.Get(ctx, "DEMO", made.ID); err != nil || kept.Secret != 2 || kept.Description != "changed" {
+		t.Errorf("kept %+v, %v", kept.Definition, err)
+	}
+}
+
 // The process stops: it posts no more, but still serves requests.
 func TestAWebhookIsChangedThoughTheProcessPostsNoMore(t *testing.T) {
 	w := newWorld(t, newClient(t, kafkatest.Start(t)))

@@ -30,10 +30,12 @@ type table struct {
 	changed     chan struct{}   // closed when any definition has changed
 }
 
-// entry is a definition and the partition of its record.
+// entry is a definition and the place of its record.
 type entry struct {
 	Definition
 	partition int
+	offset    int64
+	before    *entry        // the one that it has replaced, without its own; nil if there was none
 	redefined chan struct{} // closed when the definition has changed or is deleted
 }
 
@@ -101,7 +103,7 @@ func (t *table) apply(r *kafka.Record) (isDefinition bool, err error) {
 	if t.deleted[id] { // another process has changed it before it knew of the deletion
 		return false, nil
 	}
-	e := entry{partition: r.Partition, redefined: make(chan struct{})}
+	e := entry{partition: r.Partition, offset: r.Offset, redefined: make(chan struct{})}
 	if len(r.Value) > 0 {
 		if err := json.Unmarshal(r.Value, &e.Definition); err != nil {
 			return false, err
@@ -109,6 +111,7 @@ func (t *table) apply(r *kafka.Record) (isDefinition bool, err error) {
 	}
 	if old, there := t.definitions[id]; there {
 		close(old.redefined)
+		old.before, e.before = nil, &old
 	}
 	if t.definitions[id] = e; len(r.Value) == 0 {
 		delete(t.definitions, id)
@@ -143,6 +146,14 @@ func (t *table) catchUp(ctx context.Context) error {
 			return fmt.Errorf("read the topic of webhooks: %w", ctx.Err())
 		}
 	}
+}
+
+// entry returns the definition of a webhook with the place of its record.
+func (t *table) entry(id string) (e entry, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e, ok = t.definitions[id]
+	return e, ok
 }
 
 func (t *table) get(id string) (Webhook, bool) {
@@ -186,9 +197,12 @@ func (t *table) in(partition int) (ids []string, changed <-chan struct{}) {
 	return ids, t.changed
 }
 
-// define writes a definition, and waits until the table holds it.
-func (t *table) define(ctx context.Context, d Definition) error {
-	return t.write(ctx, kafka.Record{Key: []byte(d.ID), Value: strictjson.Encode(d)})
+// define writes a definition, and waits until the table holds it. It returns the offset of its
+// record.
+func (t *table) define(ctx context.Context, d Definition) (offset int64, err error) {
+	records := []kafka.Record{{Key: []byte(d.ID), Value: strictjson.Encode(d)}}
+	err = t.write(ctx, records...)
+	return records[0].Offset, err
 }
 
 // forget deletes a webhook, and waits until the table does not hold it any more.
