@@ -8,13 +8,15 @@ import (
 	"time"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/cache"
 )
 
 // Counter counts the messages of feeds. It is safe for concurrent use.
 type Counter struct {
 	store  *Store
 	now    func() time.Time
-	copies copies
+	seed   maphash.Seed
+	copies *cache.Cache[uint64, int64] // digest of a text → when it was seen last, in ms
 
 	mu      sync.Mutex
 	pending map[slot]*arrivals
@@ -34,7 +36,9 @@ type arrivals struct {
 
 // NewCounter returns a Counter that writes to a store.
 func NewCounter(store *Store, now func() time.Time) *Counter {
-	return &Counter{store: store, now: now, pending: map[slot]*arrivals{}, copies: copies{seed: maphash.MakeSeed()}}
+	return &Counter{
+		store: store, now: now, seed: maphash.MakeSeed(), copies: cache.New[uint64, int64](maxCopies), pending: map[slot]*arrivals{},
+	}
 }
 
 // Count counts the messages of a batch, accepted and rejected ones. A message counts once, at the
@@ -64,7 +68,7 @@ func (c *Counter) Count(door string, b *ingestor.Batch) {
 			for _, code := range ingestor.Codes(o.Errors) {
 				a.addCode(code, 1)
 			}
-		case c.copies.seen(env.Raw, at):
+		case c.repeated(env.Raw, at):
 			a.Duplicate++
 		default:
 			a.Accepted++
@@ -106,29 +110,15 @@ func (c *Counter) Flush(ctx context.Context) error {
 	return c.store.add(ctx, pending)
 }
 
-// copies recognises texts that are repeated within ten minutes. It remembers digests of the latest
-// texts, in two halves: if the young half is full or old, it becomes the old half.
-type copies struct {
-	seed       maphash.Seed
-	young, old map[uint64]time.Time
-	youngBegan time.Time
-}
-
 const (
 	copyWindow = 10 * time.Minute
-	maxCopies  = 50_000 // of a half
+	maxCopies  = 50_000 // of a generation of the cache
 )
 
-// seen reports whether a text was seen within the window before at, and remembers it.
-func (c *copies) seen(text string, at time.Time) bool {
-	if len(c.young) >= maxCopies || at.Sub(c.youngBegan) > copyWindow {
-		c.young, c.old, c.youngBegan = map[uint64]time.Time{}, c.young, at
-	}
+// repeated reports whether a text was seen within ten minutes of at, and remembers it.
+func (c *Counter) repeated(text string, at time.Time) bool {
 	digest := maphash.String(c.seed, text)
-	before, known := c.young[digest]
-	if !known {
-		before, known = c.old[digest]
-	}
-	c.young[digest] = at
-	return known && at.Sub(before).Abs() <= copyWindow
+	before, known := c.copies.Get(digest)
+	c.copies.Put(digest, at.UnixMilli(), 1)
+	return known && at.Sub(time.UnixMilli(before)).Abs() <= copyWindow
 }
