@@ -222,6 +222,9 @@ func TestAStateIsToldWithoutTheCountsOfToday(t *testing.T) {
 	if f := w.read(0)[0]; f.State != feeds.New {
 		t.Errorf("%+v", f)
 	}
+	if found, err := w.store.Read(t.Context(), []feeds.Name{{Airport: "ZRH", Door: "kafka"}}, 1, w.now); !errors.Is(err, redis.ErrUnavailable) {
+		t.Errorf("with the counts of today: %+v, %v", found, err)
+	}
 }
 
 func TestFiveMinutesAreNoSilence(t *testing.T) {

@@ -105,10 +105,7 @@ func (c *Counts) read(field string, n int64) {
 // Names returns the names of all feeds with a message in the last month, in order.
 func (s *Store) Names(ctx context.Context) ([]Name, error) {
 	var found *goredis.StringSliceCmd
-	err := s.redis.Read(ctx, func(p goredis.Pipeliner) { found = p.ZRange(ctx, s.key(lastKey), 0, -1) })
-	if err == nil {
-		err = found.Err()
-	}
+	err := s.redis.ReadAll(ctx, func(p goredis.Pipeliner) { found = p.ZRange(ctx, s.key(lastKey), 0, -1) })
 	if err != nil {
 		return nil, redis.Unavailable("feeds: read the names", err)
 	}
@@ -198,7 +195,7 @@ func (s *Store) readSome(ctx context.Context, names []Name, hours int, now time.
 		}
 	}
 	days := make([]map[time.Time]*goredis.MapStringStringCmd, len(feeds))
-	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
+	err = s.redis.ReadAll(ctx, func(p goredis.Pipeliner) {
 		for i := range feeds {
 			days[i] = map[time.Time]*goredis.MapStringStringCmd{}
 			for _, day := range daysOf(&feeds[i], hours, now) {
@@ -210,9 +207,7 @@ func (s *Store) readSome(ctx context.Context, names []Name, hours int, now time.
 		return nil, err
 	}
 	for i := range feeds {
-		if err := feeds[i].fill(days[i], hours, now); err != nil {
-			return nil, err
-		}
+		feeds[i].fill(days[i], hours, now)
 	}
 	return feeds, nil
 }
@@ -251,12 +246,9 @@ func firstHour(hours int, now time.Time) time.Time {
 }
 
 // fill sets hours and state from the days that were read.
-func (f *Feed) fill(days map[time.Time]*goredis.MapStringStringCmd, hours int, now time.Time) error {
+func (f *Feed) fill(days map[time.Time]*goredis.MapStringStringCmd, hours int, now time.Time) {
 	byHour := map[time.Time]*Counts{}
 	for day, fields := range days {
-		if err := fields.Err(); err != nil {
-			return err
-		}
 		for field, value := range fields.Val() {
 			text, name, _ := strings.Cut(field, ":")
 			hour, err := strconv.Atoi(text)
@@ -280,5 +272,4 @@ func (f *Feed) fill(days map[time.Time]*goredis.MapStringStringCmd, hours int, n
 	}
 	slices.SortFunc(f.Hours, func(a, b Hour) int { return a.Start.Compare(b.Start) })
 	f.State, f.Gap = stateOf(f.First, f.Last, now, messages)
-	return nil
 }

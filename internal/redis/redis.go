@@ -154,6 +154,17 @@ func (c *Client) ReadWithin(ctx context.Context, add func(p goredis.Pipeliner)) 
 	return exec(ctx, p)
 }
 
+// ReadAll is Read for commands that Redis has no reason to refuse: it returns the first error of any
+// of them.
+func (c *Client) ReadAll(ctx context.Context, add func(p goredis.Pipeliner)) error {
+	p := c.reads.Pipeline()
+	add(p)
+	ctx, cancel := context.WithTimeout(ctx, ReadLimit(p.Len()))
+	defer cancel()
+	_, err := p.Exec(ctx)
+	return err
+}
+
 // exec sends the commands of Read.
 func exec(ctx context.Context, p goredis.Pipeliner) error {
 	cmds, err := p.Exec(ctx)

@@ -173,20 +173,17 @@ func (s *Store) slice(ctx context.Context, cells []string, f Filter, after Posit
 		begin, end = lowest, highest
 	}
 	replies := make([]*goredis.ZSliceCmd, len(cells))
-	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
+	err = s.redis.ReadAll(ctx, func(p goredis.Pipeliner) {
 		for i, cell := range cells {
 			replies[i] = p.ZRangeArgsWithScores(ctx, goredis.ZRangeArgs{
 				Key: s.prefix() + "i:" + cell, Start: begin, Stop: end, ByScore: true, Rev: !f.Oldest, Count: int64(count),
 			})
 		}
 	})
+	if err != nil {
+		return nil, nil, redis.Unavailable("rejectstore: list", err)
+	}
 	for i, reply := range replies {
-		if err == nil {
-			err = reply.Err()
-		}
-		if err != nil {
-			return nil, nil, redis.Unavailable("rejectstore: list", err)
-		}
 		var own []Position
 		for _, z := range reply.Val() {
 			member, _ := z.Member.(string)
@@ -223,11 +220,8 @@ func (s *Store) Count(ctx context.Context, f Filter) (total int64, err error) {
 		return 0, err
 	}
 	var c counting
-	err = s.redis.Read(ctx, func(p goredis.Pipeliner) { c.replies = s.count(ctx, p, f.cells(f.State, known.doors), f) })
-	if err == nil {
-		total, err = c.total()
-	}
-	return total, redis.Unavailable("rejectstore: count", err)
+	err = s.redis.ReadAll(ctx, func(p goredis.Pipeliner) { c.replies = s.count(ctx, p, f.cells(f.State, known.doors), f) })
+	return c.total(), redis.Unavailable("rejectstore: count", err)
 }
 
 // Count is the number of rejects that have a value.
@@ -253,7 +247,7 @@ func (s *Store) Summarize(ctx context.Context, f Filter) (sum Summary, err error
 	}
 	var counts []counting
 	var hours []*goredis.MapStringStringCmd
-	err = s.redis.Read(ctx, func(p goredis.Pipeliner) {
+	err = s.redis.ReadAll(ctx, func(p goredis.Pipeliner) {
 		add := func(to *[]Count, value string, state State, part Filter) {
 			counts = append(counts, counting{to, value, s.count(ctx, p, part.cells(state, known.doors), f)})
 		}
@@ -288,22 +282,18 @@ func (s *Store) Summarize(ctx context.Context, f Filter) (sum Summary, err error
 			hours = append(hours, p.HGetAll(ctx, s.prefix()+"h:"+cell))
 		}
 	})
+	if err != nil {
+		return Summary{}, redis.Unavailable("rejectstore: summarize", err)
+	}
 	for _, c := range counts {
-		total, failed := c.total()
-		err = cmp.Or(err, failed)
-		if total > 0 || c.to == &sum.States {
+		if total := c.total(); total > 0 || c.to == &sum.States {
 			*c.to = append(*c.to, Count{c.value, total})
 		}
 	}
 	for _, list := range [][]Count{sum.Codes, sum.Airports} {
 		slices.SortStableFunc(list, func(a, b Count) int { return cmp.Compare(b.Count, a.Count) })
 	}
-	if err == nil {
-		sum.Hours, err = hoursOf(f, hours)
-	}
-	if err != nil {
-		return Summary{}, redis.Unavailable("rejectstore: summarize", err)
-	}
+	sum.Hours = hoursOf(f, hours)
 	return sum, nil
 }
 
@@ -315,14 +305,11 @@ type counting struct {
 }
 
 // total adds the replies up.
-func (c counting) total() (sum int64, err error) {
+func (c counting) total() (sum int64) {
 	for _, reply := range c.replies {
-		if err := reply.Err(); err != nil {
-			return 0, err
-		}
 		sum += reply.Val()
 	}
-	return sum, nil
+	return sum
 }
 
 // count asks for the number of rejects of each cell in the time of a filter.
@@ -335,12 +322,9 @@ func (s *Store) count(ctx context.Context, p goredis.Pipeliner, cells []string, 
 }
 
 // hoursOf adds up the counts of each hour, and returns the hours that lie in the time of a filter.
-func hoursOf(f Filter, replies []*goredis.MapStringStringCmd) (list []Count, err error) {
+func hoursOf(f Filter, replies []*goredis.MapStringStringCmd) (list []Count) {
 	byHour := map[int64]int64{}
 	for _, reply := range replies {
-		if err := reply.Err(); err != nil {
-			return nil, err
-		}
 		for hour, count := range reply.Val() {
 			h, _ := strconv.ParseInt(hour, 10, 64) // both are written by scripts
 			n, _ := strconv.ParseInt(count, 10, 64)
@@ -356,5 +340,5 @@ func hoursOf(f Filter, replies []*goredis.MapStringStringCmd) (list []Count, err
 			list = append(list, Count{strconv.FormatInt(h*3600, 10), byHour[h]})
 		}
 	}
-	return list, nil
+	return list
 }

@@ -286,7 +286,7 @@ func (s *Store) Get(ctx context.Context, withText bool, ids ...string) ([]Reject
 // get returns the values of fields of each reject.
 func (s *Store) get(ctx context.Context, ids []string, fields ...string) ([][]any, error) {
 	replies, all := make([]*goredis.SliceCmd, len(ids)), make([][]any, len(ids))
-	err := s.redis.Read(ctx, func(p goredis.Pipeliner) {
+	err := s.redis.ReadAll(ctx, func(p goredis.Pipeliner) {
 		for i, id := range ids {
 			replies[i] = p.HMGet(ctx, s.rejectKey(id), fields...)
 		}
