@@ -178,27 +178,17 @@ func (s *Store) addition(id string, r *ingestor.Rejection) []any {
 		}
 	}
 	received := r.Received.UnixMilli()
-	hour := received / time.Hour.Milliseconds()
 	faults, value := ingestor.AppendFirstDiagnostics(nil, r.Errors, maxDiagnostics), ""
 	if len(r.Errors) > 0 {
 		value = r.Errors[0].Value
 	}
 	bytes := len(r.Raw) + len(r.Key) + len(faults) + len(value)
-	order := order(r.Origin)
-	args := []any{s.prefix(), order + id, received, hour, source, bytes, len(cells)}
-	args = appendAll(args, cells)
-	args = appendAll(append(args, len(tallies)), tallies)
-	return append(args,
-		"state", string(Open), "received", received, "order", order, "hour", hour, "source", source, "bytes", bytes, "length", len(r.Raw), "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
+	return []any{
+		s.prefix(), id, "state", string(Open), "received", received, "order", order(r.Origin), "hour", received / time.Hour.Milliseconds(), "source", source, "bytes", bytes,
+		"length", len(r.Raw), "cells", strings.Join(cells, "\n"), "tallies", strings.Join(tallies, "\n"),
 		"door", r.Door, "sender", r.Sender, "airport", r.Airport, "text", r.Raw, "form", form(r.JSON, r.Report), "record", r.Key,
-		"codes", strings.Join(codes, ","), "value", value, "diagnostics", faults)
-}
-
-func appendAll(args []any, list []string) []any {
-	for _, e := range list {
-		args = append(args, e)
+		"codes", strings.Join(codes, ","), "value", value, "diagnostics", faults,
 	}
-	return args
 }
 
 // Form returns what Text is: "text", "json" for a document that holds the message, or "report".
@@ -291,12 +281,11 @@ func (s *Store) get(ctx context.Context, ids []string, fields ...string) ([][]an
 			replies[i] = p.HMGet(ctx, s.rejectKey(id), fields...)
 		}
 	})
-	for i, reply := range replies {
-		err = cmp.Or(err, reply.Err())
-		all[i] = reply.Val()
-	}
 	if err != nil {
 		return nil, redis.Unavailable("rejectstore: get", err)
+	}
+	for i, reply := range replies {
+		all[i] = reply.Val()
 	}
 	return all, nil
 }
