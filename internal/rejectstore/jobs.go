@@ -60,17 +60,12 @@ type Counts struct {
 	Skipped                                             int64 // not open, or claimed, or gone, or out of scope
 }
 
-// named returns the counts with the names of their fields.
-func (c *Counts) named() []namedCount {
-	return []namedCount{
-		{"looked", &c.Looked}, {"accepted", &c.Accepted}, {"rejected", &c.Rejected}, {"unauthorised", &c.Unauthorised},
-		{"dismissed", &c.Dismissed}, {"skipped", &c.Skipped},
+// named returns the counts by the names of their fields.
+func (c *Counts) named() map[string]*int64 {
+	return map[string]*int64{
+		"looked": &c.Looked, "accepted": &c.Accepted, "rejected": &c.Rejected, "unauthorised": &c.Unauthorised,
+		"dismissed": &c.Dismissed, "skipped": &c.Skipped,
 	}
-}
-
-type namedCount struct {
-	name  string
-	count *int64
 }
 
 // Advance is what AdvanceJob changes of a job.
@@ -162,8 +157,8 @@ func jobOf(id string, fields map[string]string) Job {
 	if ended := number("ended"); ended != 0 {
 		j.Ended = time.UnixMilli(ended).UTC()
 	}
-	for _, c := range j.named() {
-		*c.count = number(c.name)
+	for name, count := range j.named() {
+		*count = number(name)
 	}
 	return j
 }
@@ -177,8 +172,8 @@ func (s *Store) AdvanceJob(ctx context.Context, j *Job, a *Advance) (bool, error
 	args := []any{
 		s.prefix(), j.ID, j.At, a.At, string(a.State), now.UnixMilli(), now.Add(holdTime).UnixMilli(), int64(s.retention / time.Second), len(counts),
 	}
-	for _, c := range counts {
-		args = append(args, c.name, *c.count)
+	for name, count := range counts {
+		args = append(args, name, *count)
 	}
 	for i := range a.Decisions {
 		d := &a.Decisions[i]
