@@ -54,6 +54,7 @@ func (v *visit) bulk() (view, *problem) {
 	form := v.r.PostForm
 	back, _ := url.ParseQuery(form.Get("back")) // a query that cannot be parsed gives no filters
 	body, list := map[string]any{"dry_run": !form.Has("start")}, listOf(back)
+	list.Del("cursor") // a job is over all pages
 	switch {
 	case form.Has("all"):
 		for name, values := range list {
@@ -93,13 +94,16 @@ func (v *visit) job() (view, *problem) {
 // listed returns the address of a list of rejects. A template would escape its query otherwise.
 func listed(query string) string { return Path + "rejects?" + query }
 
-// listOf returns the filters of a list in the values of a query.
+// listOf returns the parameters of a list in the values of a query, see filters.
 func listOf(asked url.Values) url.Values {
 	list := url.Values{}
 	for _, name := range filters {
 		if asked.Has(name) {
 			list.Set(name, asked.Get(name))
 		}
+	}
+	if list.Get("cursor") == "" {
+		list.Del("cursor")
 	}
 	return list
 }

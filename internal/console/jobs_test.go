@@ -17,7 +17,7 @@ func TestManyRejectsAreDecidedByAJobAfterADryRun(t *testing.T) {
 	}{
 		{url.Values{"id": {"a", "b"}, "action": {"resubmit"}, "back": {"state=open&code=SVCPRB022&q=x"}}, `resubmit {"dry_run":true,"ids":["a","b"]}`, "/jobs/j1?code=SVCPRB022&id=a&id=b&state=open"},
 		{url.Values{"id": {"a"}, "action": {"resubmit"}, "start": {"1"}}, `resubmit {"dry_run":false,"ids":["a"]}`, "/jobs/j1?id=a"},
-		{url.Values{"id": {"a"}, "all": {"1"}, "action": {"resubmit"}, "back": {"state=open&code=SVCPRB022&airport="}}, `resubmit {"airport":"","code":"SVCPRB022","dry_run":true,"state":"open"}`, "/jobs/j1?airport=&code=SVCPRB022&state=open"},
+		{url.Values{"id": {"a"}, "all": {"1"}, "action": {"resubmit"}, "back": {"state=open&code=SVCPRB022&airport=&cursor=more"}}, `resubmit {"airport":"","code":"SVCPRB022","dry_run":true,"state":"open"}`, "/jobs/j1?airport=&code=SVCPRB022&state=open"},
 		{url.Values{"all": {"1"}, "action": {"dismiss"}}, `dismiss {"dry_run":true,"reason":"Dismissed in the console","state":"open"}`, "/jobs/j1?"},
 		{url.Values{"all": {"1"}, "action": {"dismiss"}, "start": {"1"}, "reason": {" a test "}}, `dismiss {"dry_run":false,"reason":"a test","state":"open"}`, "/jobs/j1?"},
 		{url.Values{"all": {"1"}, "until": {"2026-11-22T11:00:00.000Z"}, "action": {"resubmit"}, "start": {"1"}}, `resubmit {"dry_run":false,"state":"open","until":"2026-11-22T11:00:00.000Z"}`, "/jobs/j1?"},

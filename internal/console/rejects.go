@@ -66,8 +66,7 @@ type tally struct {
 
 // rejectsPage is the data of the screen of rejects.
 type rejectsPage struct {
-	filter      url.Values
-	cursor      string // of the page of the list; "" is the first
+	filter      url.Values // see listOf
 	States      []tally
 	Facets      []facet
 	Hours       []hour
@@ -109,8 +108,9 @@ const (
 	dismissed  = "Dismissed in the console" // the reason, if none is given
 )
 
-// filters lists the filters of the list of rejects, which are in its address.
-var filters = []string{"state", "code", "airport", "door"}
+// filters lists the parameters of the list of rejects, which are in its address: its filters, and the
+// cursor of its page unless that is the first.
+var filters = []string{"state", "code", "airport", "door", "cursor"}
 
 // outcomes lists the results of forms that the page may show.
 var outcomes = []string{"accepted", "duplicate", "dismissed", "rejected", "unauthorised", "nothing selected"}
@@ -141,13 +141,10 @@ func (v *visit) rejectsOf(asked url.Values) (view, *problem) {
 	}
 	query := maps.Clone(data.filter)
 	query.Set("limit", strconv.Itoa(maxListed))
-	if data.cursor = asked.Get("cursor"); data.cursor != "" {
-		query.Set("cursor", data.cursor)
-	}
 	if p := v.ask("/v1/rejects?"+query.Encode(), nil, &list); p != nil {
 		return shown, p
 	}
-	if len(list.Rejects) == 0 && data.cursor != "" && v.r.Method == http.MethodGet { // the last reject of an older page was decided on
+	if len(list.Rejects) == 0 && data.filter.Has("cursor") && v.r.Method == http.MethodGet { // the last reject of an older page was decided on
 		asked.Del("cursor")
 		shown.Redirect = v.r.URL.EscapedPath() + "?" + asked.Encode()
 		return shown, nil
@@ -222,6 +219,7 @@ func (p rejectsPage) Label() string {
 // other than the state has the value already, it is removed.
 func (p rejectsPage) Address(name, value string) string {
 	query := maps.Clone(p.filter)
+	query.Del("cursor")
 	if query.Has(name) && query.Get(name) == value && name != "state" {
 		query.Del(name)
 	} else {
@@ -234,13 +232,7 @@ func (p rejectsPage) Address(name, value string) string {
 func (p rejectsPage) Link(id string) string { return path("rejects", id) + "?" + p.Back() }
 
 // Back returns the query of the page of the list.
-func (p rejectsPage) Back() string {
-	query := maps.Clone(p.filter)
-	if p.cursor != "" {
-		query.Set("cursor", p.cursor)
-	}
-	return query.Encode()
-}
+func (p rejectsPage) Back() string { return p.filter.Encode() }
 
 // Is reports whether a filter has a value.
 func (p rejectsPage) Is(name, value string) bool {
@@ -304,9 +296,6 @@ func plateOf(text string) string {
 func (v *visit) left(result string) url.Values {
 	back, _ := url.ParseQuery(v.r.PostFormValue("back")) // a query that cannot be parsed gives no filters
 	query := listOf(back)
-	if cursor := back.Get("cursor"); cursor != "" {
-		query.Set("cursor", cursor)
-	}
 	query.Set("done", result)
 	return query
 }
