@@ -13,8 +13,8 @@ import (
 	"bytes"
 	"compress/gzip"
 	"embed"
-	"encoding/hex"
-	"hash/fnv"
+	"fmt"
+	"hash/crc32"
 	"html/template"
 	"net/http"
 	"regexp"
@@ -57,7 +57,7 @@ func New(v1 http.Handler, airports *airport.Library, clock func() time.Time) *Co
 		if err != nil {
 			panic(err) // embedded above
 		}
-		c.versions[name] = version(text)
+		c.versions[name] = fmt.Sprintf("%08x", crc32.ChecksumIEEE(text))
 		c.mux.Handle("GET "+Path+name, file(media, text, c.versions[name]))
 	}
 	for _, name := range []string{"login", "board", "flight", "bag", "search", "rejects", "job", "feeds"} {
@@ -104,13 +104,6 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 	c.handler.ServeHTTP(w, r)
-}
-
-// version returns a short name for the content of a file.
-func version(text []byte) string {
-	sum := fnv.New64a()
-	_, _ = sum.Write(text) // never fails
-	return hex.EncodeToString(sum.Sum(nil))
 }
 
 // file serves an embedded file. Pages name it with its version, so browsers may keep it for ever. A
