@@ -198,16 +198,14 @@ func (t *trail) axis(a *axis, v *visit, bags []bagDoc, y float64) {
 		return airport
 	}
 	last := -tickDistance
-	for i, step := range a.steps {
-		if i > 0 && step.cut {
-			t.text("b", (step.x+a.steps[i-1].x)/2, y+0.3, "middle", "//")
+	for i, step := range a.steps[1:] {
+		before := a.steps[i]
+		if step.cut {
+			t.text("b", (step.x+before.x)/2, y+0.3, "middle", "//")
 			continue
 		}
-		if i == 0 {
-			continue
-		}
-		for at := a.steps[i-1].at.Truncate(time.Hour); !at.After(step.at); at = at.Add(time.Hour) {
-			if x := a.at(at); !at.Before(a.steps[i-1].at) && x-last >= tickDistance {
+		for at := before.at.Truncate(time.Hour); !at.After(step.at); at = at.Add(time.Hour) {
+			if x := a.at(at); !at.Before(before.at) && x-last >= tickDistance {
 				last = x
 				t.line("ax", x, x, y, y+0.4)
 				t.text("", x, y+1.4, "middle", at.In(v.airports.TimeZone(zone(at))).Format("15:04"))
@@ -261,18 +259,15 @@ type axisStep struct {
 func newAxis(moments []time.Time) *axis {
 	slices.SortFunc(moments, time.Time.Compare)
 	a := &axis{}
-	long := 0.0
-	for i, at := range moments {
-		step := axisStep{at: at}
-		if i > 0 {
-			gap := at.Sub(moments[i-1])
-			if step.cut = gap > longGap; step.cut {
-				gap = cutGap
-			}
-			long += gap.Minutes()
+	long, last := 0.0, moments[0]
+	for _, at := range moments {
+		gap := at.Sub(last)
+		cut := gap > longGap
+		if cut {
+			gap = cutGap
 		}
-		step.x = long
-		a.steps = append(a.steps, step)
+		long, last = long+gap.Minutes(), at
+		a.steps = append(a.steps, axisStep{at, long, cut})
 	}
 	for i := range a.steps {
 		a.steps[i].x = leftEdge + axisWidth*a.steps[i].x/max(long, 1)
