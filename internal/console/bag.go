@@ -77,12 +77,9 @@ func (v *visit) bag() (view, *problem) {
 	}
 	follow := []string{plate}
 	for _, b := range found.Bags {
-		for _, other := range b.Chain {
-			if !slices.Contains(follow, other) {
-				follow = append(follow, other)
-			}
-		}
+		follow = append(follow, b.Chain...)
 	}
+	follow = smallmap.Distinct(follow)
 	filter := url.Values{"plate": follow}
 	cursor := found.Cursor
 	if len(follow) > 1 { // a cursor belongs to its filter; what changes after it was taken is told, so read again what came before
@@ -102,10 +99,8 @@ func (v *visit) bag() (view, *problem) {
 		data.Bags = append(data.Bags, t)
 	}
 	slices.SortStableFunc(data.Bags, func(a, b tracked) int { return b.Changed.Compare(a.Changed) })
-	if len(data.Bags) > 0 {
-		if last := data.Bags[0].Last; last != nil {
-			shown.Airport = last.Airport
-		}
+	if len(data.Bags) > 0 && data.Bags[0].Last != nil {
+		shown.Airport = data.Bags[0].Last.Airport
 	}
 	shown.Data = data
 	shown.Live = &live{Stream: "/v1/changes?" + filter.Encode(), Cursor: cursor}
