@@ -76,12 +76,10 @@ func total(m *parser.Message, count func(*parser.Group) int) (sum int) {
 
 // entries returns how many index entries the groups of a message make. bags counts the bags of a
 // group.
-func entries(m *parser.Message, bags func(*parser.Group) int) (count int) {
-	for i := range m.Groups {
-		g := &m.Groups[i]
-		count += (bags(g) + 1) * (3 + len(g.Onward)) // .I, .F, .L and each .O; containers have flights too
-	}
-	return count
+func entries(m *parser.Message, bags func(*parser.Group) int) int {
+	return total(m, func(g *parser.Group) int {
+		return (bags(g) + 1) * (3 + len(g.Onward)) // .I, .F, .L and each .O; containers have flights too
+	})
 }
 
 // named returns how many index entries a filing makes under flights and surnames. If several groups
