@@ -74,11 +74,10 @@ func envelope(m *kafka.Record) ingestor.Envelope {
 			}
 			env.Relayed = true // only doors of this service write this header
 		case headerType:
-			env.JSON = isJSON(view(h.Value))
+			media, _, err := mime.ParseMediaType(view(h.Value))
+			env.JSON = err == nil && media == typeJSON
 		case headerKind:
-			if view(h.Value) == kindReport {
-				env.Report = true
-			}
+			env.Report = env.Report || view(h.Value) == kindReport
 		case headerReplayed:
 			env.NoPosition = true
 		}
@@ -99,11 +98,6 @@ func position(r *kafka.Record) bag.Position {
 // origin names a record of a topic.
 func origin(topic string, r *kafka.Record) string {
 	return topic + "/" + strconv.Itoa(r.Partition) + "/" + strconv.FormatInt(r.Offset, 10)
-}
-
-func isJSON(contentType string) bool {
-	media, _, err := mime.ParseMediaType(contentType)
-	return err == nil && media == typeJSON
 }
 
 // The first and the last received time that can be written. A record without a timestamp counts as
