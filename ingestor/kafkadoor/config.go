@@ -24,8 +24,7 @@ type Config struct {
 	Identity   func(context.Context) (string, error)
 	LossWindow time.Duration // 0 means 3 s
 
-	Logger *zap.Logger      // nil: silent
-	Now    func() time.Time // nil: the system's clock
+	Logger *zap.Logger // nil: silent
 }
 
 // Topics are the names of the topics.
@@ -41,9 +40,6 @@ func (c Config) withDefaults() Config {
 	c.Partitions = cmp.Or(c.Partitions, 12)
 	c.LossWindow = cmp.Or(c.LossWindow, 3*time.Second)
 	c.Logger = cmp.Or(c.Logger, zap.NewNop())
-	if c.Now == nil {
-		c.Now = time.Now
-	}
 	return c
 }
 

@@ -77,7 +77,7 @@ func (d *Door) reject(ctx context.Context, rejections []ingestor.Rejection, text
 	records := make([]kafka.Record, len(rejections))
 	for i, r := range rejections {
 		r.Raw = r.Raw[:min(len(r.Raw), text)]
-		records[i] = rejectRecord(r, d.conf.Now(), diagnostics)
+		records[i] = rejectRecord(r, diagnostics)
 	}
 	return d.client.ProduceAnywhere(ctx, d.conf.Topics.Rejects, records)
 }

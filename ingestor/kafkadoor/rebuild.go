@@ -55,7 +55,7 @@ func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start
 			return Progress{}, fmt.Errorf("rebuild: %w", err)
 		}
 		r := &rebuild{
-			Door: d, acceptor: acceptor, report: report, begun: d.conf.Now(),
+			Door: d, acceptor: acceptor, report: report, begun: time.Now(),
 			progress: Progress{Offsets: make(kafka.Offsets)},
 		}
 		if err = r.run(ctx, start); err == nil && d.conf.Identity != nil {
@@ -146,7 +146,7 @@ func (r *rebuild) advance(partition int, next int64, outcomes []ingestor.Outcome
 	p.Messages += int64(len(outcomes))
 	p.Records += next - p.Offsets[partition]
 	p.Offsets[partition] = next
-	p.Elapsed = r.conf.Now().Sub(r.begun)
+	p.Elapsed = time.Since(r.begun)
 	if r.report != nil {
 		r.report(*p)
 	}

@@ -153,13 +153,12 @@ const (
 )
 
 // rejectRecord returns the record of a rejected message on the rejects topic. It has the headers
-// that say how to read the value, so that the message can be judged again. now is the time of
-// writing, from which the retention of the record counts. The list of diagnostics has at most
-// diagnostics bytes.
-func rejectRecord(r ingestor.Rejection, now time.Time, diagnostics int) kafka.Record {
+// that say how to read the value, so that the message can be judged again. The retention of the record
+// counts from now. The list of diagnostics has at most diagnostics bytes.
+func rejectRecord(r ingestor.Rejection, diagnostics int) kafka.Record {
 	m := kafka.Record{
 		Value: []byte(r.Raw),
-		Time:  now,
+		Time:  time.Now(),
 		Headers: []kafka.Header{
 			{Key: headerOrigin, Value: []byte(r.Origin)},
 			{Key: headerDoor, Value: []byte(r.Door)},

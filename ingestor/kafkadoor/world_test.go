@@ -100,7 +100,7 @@ func open(cluster kafka.Config, conf kafkadoor.Config) (*kafka.Client, *kafkadoo
 	if err != nil {
 		return nil, nil, err
 	}
-	conf.Now, conf.Logger = cluster.Now, cluster.Logger
+	conf.Logger = cluster.Logger
 	return client, kafkadoor.New(client, conf), nil
 }
 
