@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -162,14 +163,14 @@ func TestARebuildBeginsAgainIfTheIndexMayHaveLostWrites(t *testing.T) {
 	w, n := forgetfulWorld(t, window)
 	w.produce(0, records(0, 300)...)
 	for i, after := range []time.Duration{0, window / 4} { // also after everything was filed
-		acceptor := &loser{Acceptor: w.rebuilder(), lose: func() {
+		lose := sync.OnceFunc(func() {
 			if after == 0 {
 				w.replaceIndex(n)
 			} else {
 				time.AfterFunc(after, func() { w.replaceIndex(n) })
 			}
-		}}
-		progress, err := w.door.Rebuild(t.Context(), acceptor, kafka.Start{}, nil)
+		})
+		progress, err := w.door.Rebuild(t.Context(), watched{w.rebuilder(), func(*ingestor.Batch) { lose() }}, kafka.Start{}, nil)
 		if losses := n.number.Load(); err != nil || progress.Messages != 300 || losses != uint64(i+1) {
 			t.Errorf("progress %+v, error %v, after %d losses", progress, err, losses)
 		}
@@ -178,26 +179,10 @@ func TestARebuildBeginsAgainIfTheIndexMayHaveLostWrites(t *testing.T) {
 
 	w.index.setFail(true)
 	ctx, cancel := context.WithCancel(t.Context())
-	acceptor := &loser{Acceptor: w.rebuilder(), lose: func() { n.number.Add(1); cancel() }}
-	if progress, err := w.door.Rebuild(ctx, acceptor, kafka.Start{}, nil); err == nil || progress.Offsets != nil {
+	lose := sync.OnceFunc(func() { n.number.Add(1); cancel() })
+	if progress, err := w.door.Rebuild(ctx, watched{w.rebuilder(), func(*ingestor.Batch) { lose() }}, kafka.Start{}, nil); err == nil || progress.Offsets != nil {
 		t.Errorf("offsets to go on with after a loss: %v, error %v", progress.Offsets, err)
 	}
-}
-
-// loser does something once, after the first messages.
-type loser struct {
-	*ingestor.Acceptor
-	lose func()
-	done bool
-}
-
-func (l *loser) Apply(ctx context.Context, batch *ingestor.Batch) error {
-	err := l.Acceptor.Apply(ctx, batch)
-	if !l.done {
-		l.done = true
-		l.lose()
-	}
-	return err
 }
 
 // A Redis is killed and comes back without what it took last.

@@ -13,34 +13,9 @@ import (
 	"bagtrail/ingestor"
 )
 
-// freezer makes a broker stand still like a stopped process: connections stay, and nothing is read
-// or answered.
-type freezer struct {
-	mu     sync.Mutex
-	thawed chan struct{} // nil while it runs
-}
-
-func (f *freezer) freeze() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.thawed = make(chan struct{})
-}
-
-func (f *freezer) thaw() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	close(f.thawed)
-	f.thawed = nil
-}
-
-func (f *freezer) wait() {
-	f.mu.Lock()
-	thawed := f.thawed
-	f.mu.Unlock()
-	if thawed != nil {
-		<-thawed
-	}
-}
+// freezer makes a broker stand still like a stopped process while it is locked: connections stay, and
+// nothing is read or answered.
+type freezer struct{ sync.RWMutex }
 
 func (f *freezer) listen(network, address string) (net.Listener, error) {
 	l, err := net.Listen(network, address)
@@ -64,12 +39,14 @@ type frozenConn struct {
 
 func (c frozenConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	c.f.wait()
+	c.f.RLock()
+	defer c.f.RUnlock()
 	return n, err
 }
 
 func (c frozenConn) Write(p []byte) (int, error) {
-	c.f.wait()
+	c.f.RLock()
+	defer c.f.RUnlock()
 	return c.Conn.Write(p)
 }
 
@@ -84,7 +61,7 @@ func TestAllGoesOnByItselfAfterTheBrokerStoodStill(t *testing.T) {
 	good, bad := w.mixed(2)
 	w.waitCommitted(int64(good + bad))
 
-	f.freeze()
+	f.Lock()
 	w.eventually("the consumer has noticed", func() bool { return w.metrics.retried("join") > 2 })
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
@@ -98,7 +75,7 @@ func TestAllGoesOnByItselfAfterTheBrokerStoodStill(t *testing.T) {
 	if took := time.Since(begun); took > 2*time.Second {
 		t.Errorf("it took %v to find out", took)
 	}
-	f.thaw()
+	f.Unlock()
 
 	w.produce(0, records(good, 10)...)
 	w.eventually("all is read", func() bool { return w.index.plates() == good+10 })

@@ -89,20 +89,15 @@ func TestRebuildBeginsWhereItIsTold(t *testing.T) {
 	}
 }
 
-// stopper stops a rebuild after so many messages.
-type stopper struct {
+// watched calls a function after each batch.
+type watched struct {
 	*ingestor.Acceptor
-	after int64
-	seen  atomic.Int64
-	stop  func()
+	after func(*ingestor.Batch)
 }
 
-func (s *stopper) Apply(ctx context.Context, batch *ingestor.Batch) error {
-	err := s.Acceptor.Apply(ctx, batch)
-	if s.seen.Add(int64(len(batch.Outcomes))) >= s.after {
-		s.stop()
-	}
-	return err
+func (w watched) Apply(ctx context.Context, batch *ingestor.Batch) error {
+	defer w.after(batch)
+	return w.Acceptor.Apply(ctx, batch)
 }
 
 func TestInterruptedRebuildGoesOnWhereItStood(t *testing.T) {
@@ -112,8 +107,12 @@ func TestInterruptedRebuildGoesOnWhereItStood(t *testing.T) {
 		w.produce(i/300%3, records(i, 300)...)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &stopper{Acceptor: w.rebuilder(), after: n / 3, stop: cancel}
-	progress, err := w.door.Rebuild(ctx, s, kafka.Start{}, nil)
+	var seen atomic.Int64
+	progress, err := w.door.Rebuild(ctx, watched{w.rebuilder(), func(b *ingestor.Batch) {
+		if seen.Add(int64(len(b.Outcomes))) >= n/3 {
+			cancel()
+		}
+	}}, kafka.Start{}, nil)
 	if !errors.Is(err, context.Canceled) || progress.Messages == 0 || progress.Messages == n {
 		t.Fatalf("progress %+v, error %v", progress, err)
 	}

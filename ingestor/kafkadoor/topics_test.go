@@ -29,6 +29,15 @@ func (w *world) setting(topic, name string) string {
 	return answer.Resources[0].ConfigEntries[0].ConfigValue
 }
 
+// createRaw creates the raw topic.
+func (w *world) createRaw(partitions, replicas int, settings ...kafkago.ConfigEntry) {
+	w.t.Helper()
+	topic := kafkago.TopicConfig{Topic: w.conf.Topics.Raw, NumPartitions: partitions, ReplicationFactor: replicas, ConfigEntries: settings}
+	if _, err := w.client.CreateTopics(w.t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{topic}}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 func TestMissingTopicsAreCreated(t *testing.T) {
 	w := newBroker(t, kfake.BrokerConfigs(map[string]string{"log.message.timestamp.type": "LogAppendTime"}))
 	w.conf.Retention = 4320 * time.Hour
@@ -78,11 +87,7 @@ func brokerWithFewPartitions(t *testing.T) (*world, *observer.ObservedLogs) {
 	core, logs := observer.New(zap.WarnLevel)
 	w.kafka.Logger = zap.New(core)
 	w.open()
-	if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{
-		Topics: []kafkago.TopicConfig{{Topic: w.conf.Topics.Raw, NumPartitions: 5, ReplicationFactor: 1}},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	w.createRaw(5, 1)
 	return w, logs
 }
 
@@ -142,12 +147,7 @@ func TestATopicThatMayLoseRecordsOrTimesIsWarnedOf(t *testing.T) {
 		core, logs := observer.New(zap.WarnLevel)
 		w.kafka.Logger = zap.New(core)
 		w.open()
-		if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
-			Topic: w.conf.Topics.Raw, NumPartitions: 1, ReplicationFactor: test.replicas,
-			ConfigEntries: []kafkago.ConfigEntry{{ConfigName: test.setting, ConfigValue: test.value}},
-		}}}); err != nil {
-			t.Fatal(err)
-		}
+		w.createRaw(1, test.replicas, kafkago.ConfigEntry{ConfigName: test.setting, ConfigValue: test.value})
 		if err := w.own.EnsureTopics(t.Context(), kafka.Topic{Name: w.conf.Topics.Raw, Partitions: 1, Retention: 24 * time.Hour, Log: true}); err != nil {
 			t.Fatalf("%+v: %v", test, err)
 		}
@@ -202,12 +202,7 @@ func TestALogOfRecordThatWouldLoseOrRefuseMessagesIsRefused(t *testing.T) {
 	} {
 		w := newBroker(t)
 		w.open()
-		if _, err := w.client.CreateTopics(t.Context(), &kafkago.CreateTopicsRequest{Topics: []kafkago.TopicConfig{{
-			Topic: w.conf.Topics.Raw, NumPartitions: 1, ReplicationFactor: 1,
-			ConfigEntries: []kafkago.ConfigEntry{{ConfigName: test.setting, ConfigValue: test.value}},
-		}}}); err != nil {
-			t.Fatal(err)
-		}
+		w.createRaw(1, 1, kafkago.ConfigEntry{ConfigName: test.setting, ConfigValue: test.value})
 		if err := w.door.EnsureTopics(t.Context()); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%+v: error %v", test, err)
 		}
