@@ -21,6 +21,7 @@ import (
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
+	"bagtrail/internal/trail/memory"
 	"bagtrail/internal/web"
 )
 
@@ -45,29 +46,6 @@ var testKeys = keys{
 	"queries": {Name: "queries", Airlines: all, Airports: all, Operations: apikey.Scope{Codes: []string{"history"}}},
 }
 
-// index remembers what was filed.
-type index struct {
-	filed []bag.Filing
-	err   error
-}
-
-func (x *index) File(_ context.Context, filings []bag.Filing) ([]bool, error) {
-	if x.err != nil {
-		return nil, x.err
-	}
-	fresh := make([]bool, len(filings))
-	for i, f := range filings {
-		fresh[i] = true
-		for _, before := range x.filed {
-			if before.Raw == f.Raw && before.Received.Equal(f.Received) {
-				fresh[i] = false
-			}
-		}
-		x.filed = append(x.filed, f)
-	}
-	return fresh, nil
-}
-
 // rejects remembers what was rejected.
 type rejects struct{ list []ingestor.Rejection }
 
@@ -78,13 +56,13 @@ func (r *rejects) Reject(_ context.Context, rejections []ingestor.Rejection) err
 
 type door struct {
 	*web.Site
-	index   *index
+	index   *failingIndex
 	rejects *rejects
 }
 
 func open() door {
 	library := airport.New()
-	d := door{index: &index{}, rejects: &rejects{}}
+	d := door{index: &failingIndex{Index: memory.New()}, rejects: &rejects{}}
 	operation := httpdoor.Door{
 		Acceptor: ingestor.NewAcceptor(ingestor.Config{
 			Judge: ingestor.NewJudge(library, enricher.New(library)), Index: d.index, Rejects: d.rejects,
@@ -396,7 +374,7 @@ func TestFaultsOfTheMessageComeBeforeAuthorisation(t *testing.T) {
 
 func TestUndecidedMessageIs503WithRetryAfter(t *testing.T) {
 	d := open()
-	d.index.err = errors.New("index is away")
+	d.index.err = errAway
 	w := d.post("demo", path, "", `{"bim_message":"BSM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.N/0724100001001\nENDBSM"}`)
 	if got := fmt.Sprint(w.Code, " ", w.Body); got != refusal(fault.Unavailable) || w.Header().Get("Retry-After") != "1" {
 		t.Errorf("%s %v", got, w.Header())
@@ -440,7 +418,7 @@ func FuzzBody(f *testing.F) {
 
 func TestDelayedBagReportIsFiledForEachOfItsPlates(t *testing.T) {
 	library := airport.New()
-	x := &index{}
+	x := &failingIndex{Index: memory.New()}
 	reports := httpdoor.Reports{Acceptor: ingestor.NewAcceptor(ingestor.Config{
 		Judge: ingestor.NewJudge(library, enricher.New(library)), Index: x, Rejects: &rejects{},
 	})}
@@ -456,7 +434,7 @@ func TestDelayedBagReportIsFiledForEachOfItsPlates(t *testing.T) {
 	if err := reports.File(context.Background(), enricher.Report{Plates: []bag.Plate{"x"}}, noon, "r2"); err == nil {
 		t.Error("a report about no plate was filed")
 	}
-	x.err = errors.New("index is away")
+	x.err = errAway
 	if err := reports.File(context.Background(), report, noon, "r3"); !errors.Is(err, x.err) {
 		t.Errorf("%v", err)
 	}

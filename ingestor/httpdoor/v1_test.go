@@ -41,21 +41,23 @@ type batches struct {
 // failingIndex is an index that can be away.
 type failingIndex struct {
 	*memory.Index
-	away  bool
-	only  int // if it is not 0, so many filings are filed, then the index is away once
-	filed int
+	err   error // if the index is away
+	only  int   // if it is not 0, so many filings are filed, then the index is away once
+	filed []bag.Filing
 }
 
+var errAway = errors.New("the index is away")
+
 func (i *failingIndex) File(ctx context.Context, filings []bag.Filing) ([]bool, error) {
-	if i.away {
-		return nil, errors.New("the index is away")
+	if i.err != nil {
+		return nil, i.err
 	}
 	if n := i.only; n > 0 {
 		i.only = 0
 		_, _ = i.Index.File(ctx, filings[:n])
 		return nil, errors.New("the reply is lost")
 	}
-	i.filed += len(filings)
+	i.filed = append(i.filed, filings...)
 	return i.Index.File(ctx, filings)
 }
 
@@ -229,7 +231,7 @@ func TestARequestThatIsSentAgainAfter503IsTheSame(t *testing.T) {
 	for name, fail := range map[string]func(*batches){
 		"nothing is remembered":          func(b *batches) { b.attempts.noBegin = true },
 		"the reply of the log is lost":   func(b *batches) { b.log.lost = true },
-		"the index is away":              func(b *batches) { b.index.away = true },
+		"the index is away":              func(b *batches) { b.index.err = errAway },
 		"the index takes one message":    func(b *batches) { b.index.only = 1 },
 		"the index takes three messages": func(b *batches) { b.index.only = 3 },
 		"the reply of the index is lost": func(b *batches) { b.index.only = 4 },
@@ -241,7 +243,7 @@ func TestARequestThatIsSentAgainAfter503IsTheSame(t *testing.T) {
 			if w := b.post("all", "/v1/messages", jsonType, body); w.Code != 503 {
 				t.Fatalf("%s: %d %s", name, w.Code, w.Body)
 			}
-			b.index.away, b.hidden = false, false
+			b.index.err, b.hidden = nil, false
 		}
 		if got := verdicts(t, b.post("all", "/v1/messages", jsonType, body)); got != verdictsOfAll {
 			t.Errorf("%s: %s\nwant %s", name, got, verdictsOfAll)
@@ -277,7 +279,7 @@ func TestARequestWithOtherMessagesOrOfAnotherKeyIsNoRepetition(t *testing.T) {
 		"another key":    {"lx", listOf(check, other)},
 	} {
 		b := newBatches()
-		b.index.away = true
+		b.index.err = errAway
 		if w := b.post("all", "/v1/messages", jsonType, listOf(check, other)); w.Code != 503 {
 			t.Fatal(w.Code, w.Body)
 		}
@@ -394,8 +396,8 @@ func TestABatchComesInThreeForms(t *testing.T) {
 		if got := verdicts(t, b.post("all", tc.target, tc.media, tc.body)); got != tc.want {
 			t.Errorf("%s %s: %s\nwant %s", tc.target, tc.media, got, tc.want)
 		}
-		if touched := b.index.filed > 0; touched == strings.Contains(tc.target, "validate") {
-			t.Errorf("%s has filed %d messages", tc.target, b.index.filed)
+		if touched := len(b.index.filed) > 0; touched == strings.Contains(tc.target, "validate") {
+			t.Errorf("%s has filed %d messages", tc.target, len(b.index.filed))
 		}
 	}
 }
@@ -425,7 +427,7 @@ func TestFaultsOfABatchAreToldAtOnceAndNothingIsTaken(t *testing.T) {
 	} {
 		b := newBatches()
 		w := b.post("all", tc.target, tc.media, tc.body)
-		if w.Code != 400 || !strings.Contains(w.Body.String(), tc.want) || b.index.filed > 0 {
+		if w.Code != 400 || !strings.Contains(w.Body.String(), tc.want) || len(b.index.filed) > 0 {
 			t.Errorf("%s %.80s: %d %s\nwant %s", tc.target, tc.body, w.Code, w.Body, tc.want)
 		}
 	}
@@ -440,7 +442,7 @@ func TestABatchOfFaultsIsBoundedLikeABatchOfMessages(t *testing.T) {
 	} {
 		b := newBatches()
 		w := b.post("all", "/v1/messages", tc.media, tc.body)
-		if n := strings.Count(w.Body.String(), `"pointer"`); w.Code != 400 || n > 1000 || !strings.Contains(w.Body.String(), tc.want) || b.index.filed > 0 {
+		if n := strings.Count(w.Body.String(), `"pointer"`); w.Code != 400 || n > 1000 || !strings.Contains(w.Body.String(), tc.want) || len(b.index.filed) > 0 {
 			t.Errorf("%.60s: %d with %d faults in %d bytes\n%.300s\nwant %s", tc.body, w.Code, n, w.Body.Len(), w.Body, tc.want)
 		}
 	}
@@ -488,18 +490,18 @@ func TestABatchIsBoundedAndNeedsItsRight(t *testing.T) {
 		{"processbim", jsonType, `{}`, 400},
 		{"nobody", jsonType, `{}`, 401},
 	} {
-		if w := b.post(tc.key, "/v1/messages", tc.media, tc.body); w.Code != tc.want || b.index.filed > 0 {
+		if w := b.post(tc.key, "/v1/messages", tc.media, tc.body); w.Code != tc.want || len(b.index.filed) > 0 {
 			t.Errorf("%s %.60s: %d %.300s", tc.key, tc.body, w.Code, w.Body)
 		}
 	}
-	b.index.away = true
+	b.index.err = errAway
 	if w := b.post("all", "/v1/messages", jsonType, listOf(bsm("0724100001", "LX100", "MUELLER"))); w.Code != 503 || w.Header().Get("Retry-After") == "" {
 		t.Errorf("the index is away: %d %s", w.Code, w.Body)
 	}
 	if w := b.post("all", "/v1/messages/validate", jsonType, listOf(bsm("0724100001", "LX100", "MUELLER"))); w.Code != 200 {
 		t.Errorf("validate: %d %s", w.Code, w.Body)
 	}
-	b.index.away = false
+	b.index.err = nil
 	if got := verdicts(t, b.post("all", "/v1/messages", jsonType, listOf(bsm("0724100001", "LX100", "MUELLER")))); got != "m0 accepted 0724100001 EXPECTED" {
 		t.Errorf("sent again: %s", got)
 	}
