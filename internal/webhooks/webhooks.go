@@ -139,11 +139,12 @@ const (
 	failed = "failed"
 )
 
-// Service holds the webhooks, and posts for those that this process owns.
+// Service holds the webhooks. While its Consumer runs, it posts for those that this process owns.
 type Service struct {
-	conf     Config
-	table    *table
-	consumer *kafka.Consumer
+	*kafka.Consumer // a member of the group of owners
+
+	conf  Config
+	table *table
 	// writing is held while this process changes a definition. A caller waits for it as long as its
 	// context: while Kafka hangs, each change takes that long.
 	writing *semaphore.Weighted
@@ -168,20 +169,12 @@ func New(conf Config) *Service {
 		folding: semaphore.NewWeighted(foldsAtOnce), catchingUp: semaphore.NewWeighted(lateFolds),
 		memory: budget.New(conf.FoldBytes, collector.Thrift), posting: budget.NewShares(conf.FoldBytes, collector.Thrift),
 	}
-	s.consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
+	s.Consumer = conf.Kafka.NewConsumer(kafka.ConsumerConfig{
 		Group: conf.Group, Topic: conf.Topic, Metrics: conf.Metrics,
 		Handler: func(partition int) kafka.Handler { return &owner{Service: s, partition: partition} },
 	})
 	return s
 }
-
-// Member returns nil while the process is a member of the group of owners, see
-// [kafka.Consumer.Member].
-func (s *Service) Member() error { return s.consumer.Member() }
-
-// Stalled returns an error if a partition whose webhooks this process posts has stood still, see
-// [kafka.Consumer.Stalled].
-func (s *Service) Stalled() error { return s.consumer.Stalled() }
 
 // Read reads the topic until ctx ends. All else needs it, so it must go on until Run has returned and
 // no request is served any more.
@@ -189,9 +182,6 @@ func (s *Service) Read(ctx context.Context) error {
 	s.table.run(ctx)
 	return nil
 }
-
-// Run posts for the webhooks that the process owns, until ctx ends.
-func (s *Service) Run(ctx context.Context) error { return s.consumer.Run(ctx) }
 
 const (
 	rotation    = 24 * time.Hour // how long a replaced secret still signs
