@@ -22,8 +22,7 @@ type EventContext struct {
 
 // AppendFlightBag appends the entry of a list of bags for a flight (2.1), in its wrapper.
 func AppendFlightBag(dst []byte, b *bag.Bag, leg *bag.Leg) []byte {
-	dst = append(dst, `{"bag":{"bagtag":`...)
-	dst = strictjson.AppendString(dst, string(b.Plate))
+	dst = strictjson.AppendText(append(dst, `{"bag":{`...), "bagtag", string(b.Plate))
 	dst = appendRush(dst, b)
 	dst = appendNames(dst, b)
 	dst = strictjson.AppendMember(dst, "loading_status", leg.Status.String())

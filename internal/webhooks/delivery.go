@@ -55,11 +55,9 @@ func reset(webhook, cursor, reason string) message {
 
 // body returns the body of an attempt.
 func (m *message) body(at time.Time) []byte {
-	dst := append([]byte(`{"type":"`), m.kind...)
-	dst = append(dst, `","timestamp":"`...)
-	dst = at.UTC().AppendFormat(dst, instant)
-	dst = append(dst, `","data":`...)
-	return append(append(dst, m.data...), '}')
+	dst := strictjson.AppendText([]byte{'{'}, "type", m.kind)
+	dst = strictjson.AppendText(dst, "timestamp", at.UTC().Format(instant))
+	return append(append(strictjson.AppendName(dst, "data"), m.data...), '}')
 }
 
 // Delivery is one attempt to post.

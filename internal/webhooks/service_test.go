@@ -57,15 +57,12 @@ func (w *world) start(t *testing.T) (stop func()) {
 		table.Wait()
 		done <- err
 	}()
-	stopped := false
-	stop = func() {
-		if cancel(); !stopped {
-			stopped = true
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
-	}
+	})
 	t.Cleanup(stop)
 	return stop
 }
