@@ -70,18 +70,11 @@
     if (none) none.hidden = n > 0
     return n
   }
+  const address = (change) => { const u = new URL(location); change(u); history.replaceState(null, '', u) }
   // The words of the filter may be names. They are in the fragment of the address, which a browser
   // sends to no server and no proxy.
-  const rememberFilter = (text) => {
-    const u = new URL(location)
-    u.hash = text && 'filter=' + encodeURIComponent(text)
-    history.replaceState(null, '', u)
-  }
-  const remember = (name, value) => {
-    const u = new URL(location)
-    if (value) u.searchParams.set(name, value); else u.searchParams.delete(name)
-    history.replaceState(null, '', u)
-  }
+  const rememberFilter = (text) => address((u) => { u.hash = text && 'filter=' + encodeURIComponent(text) })
+  const remember = (name, value) => address((u) => { if (value) u.searchParams.set(name, value); else u.searchParams.delete(name) })
   const sort = (th, up = th.getAttribute('aria-sort') !== 'ascending') => {
     const table = $('#rows'), i = [...th.parentNode.children].indexOf(th)
     $$('th[aria-sort]', table).forEach((x) => x.removeAttribute('aria-sort'))
@@ -290,9 +283,6 @@
     addEventListener('pageshow', (e) => { if (e.persisted) location.reload() })
   }
 
-  // On a narrow screen the filters of rejects are behind a button.
-  const facets = () => $('#show-facets')?.addEventListener('click', (e) => e.target.setAttribute('aria-expanded', String($('.facets').classList.toggle('open'))))
-
   // A job under way: its page asks twice a second how far it is.
   const job = async () => {
     const u = new URL(location)
@@ -417,8 +407,9 @@
     }
     const retry = $('[data-retry] [data-seconds]')
     if (retry) setInterval(() => { retry.textContent = retry.textContent - 1; if (retry.textContent < 1) location.reload() }, 1000)
+    // On a narrow screen the filters of rejects are behind a button.
+    $('#show-facets')?.addEventListener('click', (e) => e.target.setAttribute('aria-expanded', String($('.facets').classList.toggle('open'))))
     editor()
-    facets()
     job()
     tick()
     setInterval(tick, 15000)
