@@ -101,7 +101,6 @@ type eventDoc struct {
 	Airport     string    `json:"airport"`
 	Happened    time.Time `json:"happened"`
 	Local       time.Time `json:"local"`
-	Received    time.Time `json:"received"`
 	Read        string    `json:"read_location"`
 	Sent        string    `json:"sent_location"`
 	Device      string    `json:"stowage_device"`
