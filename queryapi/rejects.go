@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -279,11 +278,7 @@ func (d Rejects) summarize(ctx context.Context, c *web.Call) web.Answer {
 		dst = append(strictjson.AppendName(dst, list.name), '[')
 		for _, count := range list.counts {
 			dst = append(strictjson.AppendComma(dst), '{')
-			if seconds, err := strconv.ParseInt(count.Value, 10, 64); err == nil && list.value == "hour" {
-				dst = bagdoc.AppendTime(dst, list.value, time.Unix(seconds, 0))
-			} else {
-				dst = strictjson.AppendText(dst, list.value, count.Value)
-			}
+			dst = strictjson.AppendText(dst, list.value, count.Value)
 			dst = append(strictjson.AppendNumber(dst, "count", count.Count), '}')
 		}
 		dst = append(dst, ']')

@@ -12,6 +12,7 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
+	"bagtrail/internal/bagjson"
 	"bagtrail/internal/redis"
 )
 
@@ -236,7 +237,7 @@ type Summary struct {
 	Codes    []Count // most frequent first; a reject may have several
 	Airports []Count // most frequent first; "" is none
 	Doors    []Count
-	Hours    []Count // in order of time, without empty hours; the values are seconds since 1970
+	Hours    []Count // in order of time, without empty hours; the values are their beginnings, as /v1 writes times
 }
 
 // Summarize counts the rejects of a filter.
@@ -337,7 +338,7 @@ func hoursOf(f Filter, replies []*goredis.MapStringStringCmd) (list []Count) {
 	}
 	for _, h := range slices.Sorted(maps.Keys(byHour)) {
 		if h >= first && h <= last {
-			list = append(list, Count{strconv.FormatInt(h*3600, 10), byHour[h]})
+			list = append(list, Count{string(bagjson.AppendMillis(nil, time.Unix(h*3600, 0).UTC())), byHour[h]})
 		}
 	}
 	return list

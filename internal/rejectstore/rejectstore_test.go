@@ -187,7 +187,7 @@ func TestASummaryCountsByStateCodeAirportDoorAndHour(t *testing.T) {
 		Doors:    []rejectstore.Count{{"http", 2}, {"kafka", 2}},
 	}
 	for i, count := range []int64{1, 1, 2} {
-		want.Hours = append(want.Hours, rejectstore.Count{fmt.Sprint(noon.Add(time.Duration(i-2) * time.Hour).Unix()), count})
+		want.Hours = append(want.Hours, rejectstore.Count{fmt.Sprintf("2026-03-14T%d:00:00.000Z", 10+i), count})
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v %v\nwant %+v", got, err, want)
