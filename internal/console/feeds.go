@@ -3,7 +3,6 @@ package console
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -50,20 +49,15 @@ func (c feedCounts) total() int { return c.Accepted + c.Duplicate + c.Rejected }
 // feedsPage is the data of the screen of feeds.
 type feedsPage struct {
 	Status  statusDoc
-	Parts   []part
 	Feeds   []feedRow // in the order of their looks, those with the most messages first
 	Silent  []feedRow // those of Feeds that are silent, by airport
 	Refused bool      // the key may not see feeds
 }
 
-// part is a part of the service with its state.
-type part struct{ Name, State string }
-
 // feedRow is a feed in the table.
 type feedRow struct {
 	feedDoc
 	feedLook
-	ID      string // of the row in the page
 	Words   string // what the filter finds
 	Spark   string // points of the line of the last 24 hours, in a box of 100 by 30
 	Now     int    // messages of this hour
@@ -87,9 +81,6 @@ func (v *visit) feeds() (view, *problem) {
 	var data feedsPage
 	if p := v.ask("/v1/status", nil, &data.Status); p != nil {
 		return shown, p
-	}
-	for _, name := range slices.Sorted(maps.Keys(data.Status.Parts)) {
-		data.Parts = append(data.Parts, part{strings.ReplaceAll(name, "_", " "), data.Status.Parts[name]})
 	}
 	query := url.Values{"limit": {"1000"}}
 	for {
@@ -121,7 +112,7 @@ func (v *visit) feeds() (view, *problem) {
 // feedRow returns the row of a feed at the time of the visit.
 func (v *visit) feedRow(f feedDoc) feedRow {
 	r := feedRow{
-		feedDoc: f, feedLook: feedLooks[f.State], ID: "feed-" + f.Airport + "-" + f.Door, Total: f.total(),
+		feedDoc: f, feedLook: feedLooks[f.State], Total: f.total(),
 		Words: strings.ToLower(f.Airport + " " + f.Door + " " + f.State), Percent: "0 %",
 	}
 	if r.Total > 0 && f.Rejected > 0 {

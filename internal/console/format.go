@@ -22,6 +22,9 @@ func (c *Console) functions() template.FuncMap {
 		"local": func(t time.Time, airport string) string {
 			return t.In(c.airports.TimeZone(airport)).Format("2 Jan 15:04")
 		},
+		"title": func(word string) string { // delayed_bags as Delayed bags
+			return strings.ReplaceAll(strings.ToUpper(word[:min(1, len(word))])+word[min(1, len(word)):], "_", " ")
+		},
 		"utc":      func(t time.Time) string { return t.UTC().Format("15:04") },
 		"stamp":    func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 		"day":      day,
@@ -30,7 +33,6 @@ func (c *Console) functions() template.FuncMap {
 		"until":    func(now, t time.Time) string { return span(t.Sub(now)) },
 		"path":     path,
 		"plural":   plural,
-		"title":    func(word string) string { return strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):] },
 		"covers":   covers,
 		"city":     c.city,
 		"zone":     func(airport string) string { return c.airports.TimeZone(airport).String() },

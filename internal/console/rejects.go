@@ -76,7 +76,6 @@ type rejectsPage struct {
 	Selected    *rejectDoc
 	FromAddress bool // the address names Selected; otherwise it is the first of the list
 	Check       check
-	ListsOpen   bool   // the rejects of the list are open
 	Done        string // the result of the form that led here, see outcomes
 	Plate       string // of the bag of the message that was accepted, or ""
 }
@@ -149,7 +148,7 @@ func (v *visit) rejectsOf(asked url.Values) (view, *problem) {
 		shown.Redirect = v.r.URL.EscapedPath() + "?" + asked.Encode()
 		return shown, nil
 	}
-	data.List, data.ListsOpen = list.Rejects, data.filter.Get("state") == "open"
+	data.List = list.Rejects
 	if list.Next != "" {
 		data.Next = data.Address("cursor", list.Next)
 	}

@@ -49,7 +49,8 @@ func TestAFaultHasCaretsUnderItsCharacters(t *testing.T) {
 			t.Error("the most frequent code does not come first")
 		}
 	}
-	must(t, get(c, "/console/rejects?state=open&cursor=more"), 200, `href="/console/rejects/00000000000000000001?cursor=more&amp;state=open"`)
+	must(t, get(c, "/console/rejects?state=open&cursor=more"), 200, `href="/console/rejects/00000000000000000001?cursor=more&amp;state=open"`,
+		`href="/console/rejects?airport=&amp;state=open"`, `href="/console/rejects?state=dismissed"`) // a filter leads to the first page
 	must(t, get(newConsole(withRejects(0)), "/console/rejects?code=X"), 200, "No rejects here")
 	must(t, get(c, "/console/rejects/1"), 404, "Not found")
 }
