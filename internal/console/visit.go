@@ -69,17 +69,15 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 			}
 			http.Redirect(w, r, Path+"login?ended&next="+url.QueryEscape(back), http.StatusSeeOther)
 			return
-		case p == nil && shown.Redirect != "":
+		case p != nil:
+			_ = v.form() // reads the form, if serve has not; one that is too long is not kept
+		case shown.Redirect != "":
 			http.Redirect(w, r, shown.Redirect, http.StatusSeeOther)
 			return
-		}
-		if p == nil && name == "board" && shown.Airport != "" && !part {
+		case name == "board" && shown.Airport != "" && !part:
 			http.SetCookie(w, &http.Cookie{
 				Name: lastAirport, Value: shown.Airport, Path: Path, HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 90 * 86400,
 			})
-		}
-		if p != nil {
-			_ = v.form() // reads the form, if serve has not; one that is too long is not kept
 		}
 		block := "layout"
 		if part {
