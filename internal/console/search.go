@@ -144,21 +144,16 @@ func (v *visit) questions(q query, surname, airport string, week bool) (all []ma
 	default:
 		return nil, ""
 	}
-	today := v.today(airport)
-	days := []time.Time{q.Day}
-	if q.Day.IsZero() {
-		days = nil
-		back := 1
+	days := 1
+	if q.Day.IsZero() { // from tomorrow on, since a night flight may depart then
+		days = 3
 		if week {
-			back = 6
-		}
-		for ago := -1; ago <= back; ago++ { // from tomorrow on, since a night flight may depart then
-			days = append(days, today.AddDate(0, 0, -ago))
+			days = 8
 		}
 	}
-	for _, day := range days {
+	for ago := range days {
 		question := maps.Clone(base)
-		question["date"] = day.Format(time.DateOnly)
+		question["date"] = cmp.Or(q.Day, v.today(airport).AddDate(0, 0, 1-ago)).Format(time.DateOnly)
 		all = append(all, question)
 	}
 	return all, ""
