@@ -161,17 +161,12 @@ func (s *Store) List(ctx context.Context, f Filter, after Position, limit int) (
 // slice returns the first positions of cells after a position, at most limit of each. It reads count
 // members of each cell, and returns the cells for which that is not enough.
 func (s *Store) slice(ctx context.Context, cells []string, f Filter, after Position, limit, count int) (found []Position, more []string, err error) {
-	lowest, highest := f.scores()
-	at := strconv.FormatInt(after.Received.UnixMilli(), 10)
-	switch {
-	case after.ID != "" && f.Oldest:
-		lowest = at
-	case after.ID != "":
-		highest = at // it was before Until
+	begin, end := f.scores()
+	if !f.Oldest {
+		begin, end = end, begin
 	}
-	begin, end := highest, lowest
-	if f.Oldest {
-		begin, end = lowest, highest
+	if after.ID != "" { // it is in the time of the filter
+		begin = strconv.FormatInt(after.Received.UnixMilli(), 10)
 	}
 	replies := make([]*goredis.ZSliceCmd, len(cells))
 	err = s.redis.ReadAll(ctx, func(p goredis.Pipeliner) {
