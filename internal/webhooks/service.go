@@ -82,7 +82,7 @@ func (s *Service) Get(ctx context.Context, customer, id string) (w Webhook, ok b
 	if err := s.table.catchUp(ctx); err != nil {
 		return Webhook{}, false, err
 	}
-	w, ok = s.table.get(id)
+	w, _, ok = s.table.watch(id)
 	return w, ok && w.Customer == customer, nil
 }
 

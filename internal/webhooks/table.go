@@ -156,11 +156,6 @@ func (t *table) entry(id string) (e entry, ok bool) {
 	return e, ok
 }
 
-func (t *table) get(id string) (Webhook, bool) {
-	w, _, ok := t.watch(id)
-	return w, ok
-}
-
 // of returns the webhooks of a customer, the oldest first.
 func (t *table) of(customer string) (list []Webhook) {
 	t.mu.Lock()
