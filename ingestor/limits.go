@@ -17,12 +17,15 @@ const (
 	maxBags    = 999     // different plates
 	maxEntries = 100_000 // index entries, counted by entries and by named
 	maxText    = 4 << 20 // bytes of text, counted for each bag or container of each group
+	maxOnward  = 99      // onward flights of a group: the time of a fold grows with the square of the legs of a bag
 )
 
 // filing returns the filing of a message, or the fault of one that exceeds the limits.
 func (j *Judge) filing(m *parser.Message, text string, received time.Time) (f bag.Filing, faults []Diagnostic) {
-	if faults := overOnward(m); faults != nil {
-		return f, faults
+	for i := range m.Groups {
+		if len(m.Groups[i].Onward) > maxOnward {
+			return f, faultOf(fault.TooLarge, fmt.Sprintf("at most %d onward flights in a group", maxOnward))
+		}
 	}
 	most := maxText / max(len(text), 1)
 	if !fewTags(m, most) {
@@ -50,20 +53,6 @@ func fewTags(m *parser.Message, most int) bool {
 	bags := total(m, tagged)
 	return (bags <= maxBags || plates(together(m)) <= maxBags) && (bags <= most || total(m, plates) <= most) &&
 		(entries(m, tagged) <= maxEntries || entries(m, plates) <= maxEntries)
-}
-
-// maxOnward is how many onward flights a group has at most. The time of a fold grows with the square
-// of the legs of a bag.
-const maxOnward = 99
-
-// overOnward returns the fault of a message with too many onward flights in a group, or nil.
-func overOnward(m *parser.Message) []Diagnostic {
-	for i := range m.Groups {
-		if len(m.Groups[i].Onward) > maxOnward {
-			return faultOf(fault.TooLarge, fmt.Sprintf("at most %d onward flights in a group", maxOnward))
-		}
-	}
-	return nil
 }
 
 // total returns the sum of a count over the groups of a message.
