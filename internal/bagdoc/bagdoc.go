@@ -103,24 +103,19 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 // bag, or a message of its rush bag that set a status. Only messages that the asker sees count.
 func (w *Writer) changed(t trail.Traced) (newest time.Time) {
 	for i := range t.Bag.Events {
-		newest = later(newest, t.Bag.Events[i].Message.Received)
+		if at := t.Bag.Events[i].Message.Received; at.After(newest) {
+			newest = at
+		}
 	}
 	if t.LeftBy == nil {
 		return newest
 	}
 	for i := range t.Bag.Legs {
-		if _, by := w.cause(t, &t.Bag.Legs[i]); by != nil {
-			newest = later(newest, by.Received)
+		if _, by := w.cause(t, &t.Bag.Legs[i]); by != nil && by.Received.After(newest) {
+			newest = by.Received
 		}
 	}
 	return newest
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 func appendPassenger(dst []byte, b *bag.Bag) []byte {
