@@ -180,18 +180,15 @@ func (p *process) load(cmd *cobra.Command, checks ...config.Check) (*config.Effe
 
 // redisURL checks the Redis URL. Package config cannot do that, since it does not know the form of the
 // URL.
-func redisURL(c *config.Config) error {
+func redisURL(c *config.Config, faults *config.Faults) {
 	if c.Redis.InProcess() {
-		return nil
+		return
 	}
 	address, err := redis.ParseURL(c.Redis.URL)
 	if err == nil {
 		err = bagstore.CheckPrefix(address.Prefix)
 	}
-	if err != nil {
-		return &config.Fault{Variable: "BAGTRAIL_REDIS_URL", Problem: "cannot be used: " + err.Error()}
-	}
-	return nil
+	faults.If(err != nil, "redis-url", "cannot be used: %v", err)
 }
 
 // logger returns the log of a command. The Redis client writes to it too: one line of each kind a

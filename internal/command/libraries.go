@@ -34,7 +34,7 @@ func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
 // errors has an exit code. It leaves out named pipes: a pipe can be read only once, and the service
 // reads it when it starts.
 func filesOf(doors []string) config.Check {
-	return func(named *config.Config) error {
+	return func(named *config.Config, faults *config.Faults) {
 		c := *named // without the pipes
 		for _, name := range []*string{&c.Files.Airports, &c.Files.Airlines, &c.Files.Flights, &c.Files.Keys} {
 			if info, err := os.Stat(*name); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
@@ -45,11 +45,11 @@ func filesOf(doors []string) config.Check {
 		_, err2 := readFile(flightsSetting, c.Files.Flights, func(text []byte) ([]*flightref.Reference, error) {
 			return flightref.Parse(text, airline.New(pairs...))
 		})
-		if !slices.Contains(doors, httpDoor) {
-			return errors.Join(err, err2)
+		faults.Add(errors.Join(err, err2))
+		if slices.Contains(doors, httpDoor) {
+			_, err := readFile(keysSetting, c.Files.Keys, apikey.Parse)
+			faults.Add(errors.Join(err, certificate(c.HTTP)))
 		}
-		_, err3 := readFile(keysSetting, c.Files.Keys, apikey.Parse)
-		return errors.Join(err, err2, err3, certificate(c.HTTP))
 	}
 }
 

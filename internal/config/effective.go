@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"net/url"
@@ -14,16 +15,6 @@ import (
 type Effective struct {
 	*Config
 	settings []setting
-}
-
-// source returns the source of the value of a variable; "" if it is the default.
-func (e *Effective) source(variable string) string {
-	for _, s := range e.settings {
-		if s.variable() == variable && s.given.source != "default" {
-			return s.given.source
-		}
-	}
-	return ""
 }
 
 // WriteTo writes every setting as a line of YAML that [Load] can read. A comment at its end names
@@ -40,7 +31,7 @@ func (e *Effective) WriteTo(w io.Writer) (int64, error) {
 	}
 	var out bytes.Buffer
 	for i, s := range e.settings {
-		fmt.Fprintf(&out, "%-*s  # %s, %s\n", width, lines[i], s.variable(), s.given.source)
+		fmt.Fprintf(&out, "%-*s  # %s, %s\n", width, lines[i], s.variable(), cmp.Or(s.given.source, "default"))
 	}
 	return out.WriteTo(w)
 }

@@ -10,7 +10,7 @@ import (
 
 // fromFile reads the YAML file that a flag or the environment names, if any. Its members are the
 // settings, with underscores in their names. A comma-separated list may be a YAML list.
-func (l *loader) fromFile(flags, env layer, settings []setting) layer {
+func (f *Faults) fromFile(flags, env layer) layer {
 	name, found := flags[configName]
 	if !found {
 		name, found = env[configName]
@@ -20,11 +20,11 @@ func (l *loader) fromFile(flags, env layer, settings []setting) layer {
 	}
 	data, err := os.ReadFile(name.text)
 	if err != nil {
-		l.fault(configName, name.source, "cannot be read: %v", err)
+		f.add(configName, name.source, "cannot be read: %v", err)
 		return nil
 	}
 	file := layer{}
-	known := names(settings)[1:] // a file cannot name another file
+	known := names(f.settings)[1:] // a file cannot name another file
 	err = strictyaml.Read(data, func(document strictyaml.Value) {
 		document.Entries(func(member string, value strictyaml.Value) {
 			i := slices.IndexFunc(known, func(n string) bool { return key(n) == member })
@@ -39,7 +39,7 @@ func (l *loader) fromFile(flags, env layer, settings []setting) layer {
 	})
 	if err != nil {
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			l.faults = append(l.faults, &Fault{name.text, line, ""})
+			f.Add(&Fault{name.text, line, ""})
 		}
 	}
 	return file

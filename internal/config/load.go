@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
@@ -34,7 +33,7 @@ func (v *flagValue) String() string        { return v.text }
 func (v *flagValue) Set(text string) error { v.text = text; return nil }
 func (v *flagValue) Type() string          { return v.kind }
 
-// given is the text of a setting, and where it was given: "flag --http-addr".
+// given is the text of a setting, and where it was given: "flag --http-addr"; "" if it is the default.
 type given struct{ text, source string }
 
 // layer holds what one source gives: the flags, the environment or the file. The names are those of
@@ -43,86 +42,63 @@ type layer map[string]given
 
 // Load returns the configuration of parsed flags, which [AddFlags] has added, of environ, in the form
 // of [os.Environ], and of the file that one of them names. checks are called after those of the
-// sections. The error joins all faults, each a [*Fault]; a Config with faults is not returned.
+// sections. The error joins all faults, those of settings as [*Fault]; a Config with faults is not
+// returned.
 func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, error) {
-	var l loader
 	conf := &Config{}
-	eff := &Effective{conf, conf.settings()}
+	f := &Faults{settings: conf.settings()}
 	flags := fromFlags(fs)
-	env := l.fromEnviron(environ, eff.settings)
-	file := l.fromFile(flags, env, eff.settings)
+	env := f.fromEnviron(environ)
+	file := f.fromFile(flags, env)
 
-	for i := range eff.settings {
-		s := &eff.settings[i]
-		s.given = l.choose(s, flags, env, file)
+	for i := range f.settings {
+		s := &f.settings[i]
+		s.given = f.choose(s, flags, env, file)
 		if err := s.value.set(s.given.text); err != nil {
-			l.fault(s.name, s.given.source, "%s%v", s.quote(), err)
+			f.add(s.name, s.given.source, "%s%v", s.quote(), err)
 			_ = s.value.set(s.init) // so that a malformed text causes no second fault
 		} else if s.given.text == "" && !s.empty {
-			l.fault(s.name, s.given.source, "is empty")
+			f.add(s.name, s.given.source, "is empty")
 			_ = s.value.set(s.init)
 		}
 	}
-	l.collect(eff, eff.Config.validate())
+	conf.validate(f)
 	for _, check := range checks {
-		l.collect(eff, check(eff.Config))
+		check(conf, f)
 	}
-	if len(l.faults) > 0 {
-		return nil, errors.Join(l.faults...)
+	if err := errors.Join(f.all...); err != nil {
+		return nil, err
 	}
-	return eff, nil
-}
-
-// loader reads settings, and collects their faults.
-type loader struct{ faults []error }
-
-func (l *loader) fault(name, source, format string, args ...any) {
-	l.faults = append(l.faults, &Fault{variable(name), fmt.Sprintf(format, args...), source})
-}
-
-// collect adds the faults that err joins, at any depth, each with the source of its value.
-func (l *loader) collect(eff *Effective, err error) {
-	switch e := err.(type) { //nolint:errorlint // it looks at each level of joined errors
-	case nil:
-	case interface{ Unwrap() []error }:
-		for _, inner := range e.Unwrap() {
-			l.collect(eff, inner)
-		}
-	case *Fault:
-		e.Source = eff.source(e.Variable)
-		l.faults = append(l.faults, e)
-	default:
-		l.faults = append(l.faults, err)
-	}
+	return &Effective{conf, f.settings}, nil
 }
 
 // choose returns the value of the first layer that has one, else the default.
-func (l *loader) choose(s *setting, layers ...layer) given {
+func (f *Faults) choose(s *setting, layers ...layer) given {
 	for _, in := range layers {
 		value, direct := in[s.name]
 		file, indirect := in[s.name+fileSuffix]
 		switch {
 		case direct && indirect && s.secret:
-			l.fault(s.name, value.source, "is given twice: directly and as a file")
+			f.add(s.name, value.source, "is given twice: directly and as a file")
 			return value
 		case direct:
 			return value
 		case indirect && s.secret:
-			return l.secret(s, file)
+			return f.secret(s, file)
 		}
 	}
-	return given{s.init, "default"}
+	return given{text: s.init}
 }
 
 // secret reads the file that holds a secret.
-func (l *loader) secret(s *setting, file given) given {
+func (f *Faults) secret(s *setting, file given) given {
 	text, err := ReadSecret(file.text)
 	if err != nil {
-		l.fault(s.name+fileSuffix, file.source, "cannot be read: %v", err)
-		return given{s.init, "default"}
+		f.add(s.name+fileSuffix, file.source, "cannot be read: %v", err)
+		return given{text: s.init}
 	}
 	if text == "" { // the empty value means that there is no secret, but a file was named
-		l.fault(s.name+fileSuffix, file.source, "names an empty file: %s", file.text)
+		f.add(s.name+fileSuffix, file.source, "names an empty file: %s", file.text)
 	}
 	return given{text, file.source + ", file " + file.text}
 }
@@ -149,9 +125,9 @@ var serviceLink = regexp.MustCompile(`^[^=]+(_SERVICE_HOST=|_SERVICE_PORT(_[A-Z0
 
 // fromEnviron reads the variables. An empty variable counts as absent, unless the setting can be
 // empty: container tools set one for what they do not have.
-func (l *loader) fromEnviron(environ []string, settings []setting) layer {
+func (f *Faults) fromEnviron(environ []string) layer {
 	env := layer{}
-	known := names(settings)
+	known := names(f.settings)
 	for _, entry := range environ {
 		name, text, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(name, prefix) || strings.HasPrefix(name, testPrefix) {
@@ -159,10 +135,10 @@ func (l *loader) fromEnviron(environ []string, settings []setting) layer {
 		}
 		i := slices.IndexFunc(known, func(n string) bool { return variable(n) == name })
 		switch {
-		case i >= 0 && (text != "" || slices.ContainsFunc(settings, func(s setting) bool { return s.name == known[i] && s.empty })):
+		case i >= 0 && (text != "" || slices.ContainsFunc(f.settings, func(s setting) bool { return s.name == known[i] && s.empty })):
 			env[known[i]] = given{text, "environment " + name}
 		case i < 0 && !serviceLink.MatchString(entry):
-			l.faults = append(l.faults, &Fault{name, "is no variable of bagtrail" + didYouMean(name, known, variable), ""})
+			f.Add(&Fault{name, "is no variable of bagtrail" + didYouMean(name, known, variable), ""})
 		}
 	}
 	return env

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -214,14 +215,23 @@ func (f *Fault) Error() string {
 	return fmt.Sprintf("%s %s (%s)", f.Variable, f.Problem, f.Source)
 }
 
-func fault(name, format string, args ...any) error {
-	return &Fault{Variable: variable(name), Problem: fmt.Sprintf(format, args...)}
+// Faults collects the faults of a configuration.
+type Faults struct {
+	settings []setting // with what was given
+	all      []error
 }
 
-// faultIf returns a Fault of a setting if it has one.
-func faultIf(faulty bool, name, format string, args ...any) error {
-	if !faulty {
-		return nil
+// If adds a fault of a setting if it has one.
+func (f *Faults) If(faulty bool, name, format string, args ...any) {
+	if faulty {
+		i := slices.IndexFunc(f.settings, func(s setting) bool { return s.name == name })
+		f.add(name, f.settings[i].given.source, format, args...)
 	}
-	return fault(name, format, args...)
+}
+
+// Add adds any other error; nil is none.
+func (f *Faults) Add(err error) { f.all = append(f.all, err) }
+
+func (f *Faults) add(name, source, format string, args ...any) {
+	f.Add(&Fault{variable(name), fmt.Sprintf(format, args...), source})
 }
