@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -9,32 +10,24 @@ import (
 )
 
 // build describes the binary.
-type build struct{ version, commit, runtime string }
+type build struct{ version, commit string }
 
 // thisBuild returns what the Go toolchain has written into the binary; "unknown" replaces what is
 // missing.
 func thisBuild() build {
-	b := build{"unknown", "unknown", runtime.Version()}
 	info, found := debug.ReadBuildInfo()
 	if !found {
-		return b
+		return build{"unknown", "unknown"}
 	}
-	if info.Main.Version != "" {
-		b.version = info.Main.Version
-	}
-	var dirty bool
+	settings := map[string]string{}
 	for _, s := range info.Settings {
-		switch s.Key {
-		case "vcs.revision":
-			b.commit = s.Value
-		case "vcs.modified":
-			dirty = s.Value == "true"
-		}
+		settings[s.Key] = s.Value
 	}
-	if dirty {
-		b.commit += " (modified)"
+	commit := cmp.Or(settings["vcs.revision"], "unknown")
+	if settings["vcs.modified"] == "true" {
+		commit += " (modified)"
 	}
-	return b
+	return build{cmp.Or(info.Main.Version, "unknown"), commit}
 }
 
 func (p *process) version() *cobra.Command {
@@ -48,6 +41,6 @@ func (p *process) version() *cobra.Command {
 
 func (p *process) showVersion() error {
 	b := thisBuild()
-	_, err := fmt.Fprintf(p.stdout, "bagtrail %s\ncommit %s\n%s %s/%s\n", b.version, b.commit, b.runtime, runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(p.stdout, "bagtrail %s\ncommit %s\n%s %s/%s\n", b.version, b.commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return failed(err)
 }
