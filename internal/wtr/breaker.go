@@ -26,7 +26,7 @@ type breaker struct {
 
 	mutex    sync.Mutex
 	failures int
-	until    time.Time // no request passes before
+	until    time.Time // no request passes before, while the breaker is open
 }
 
 // allow reports whether a request may be sent now. While the breaker is open, a request that is allowed
@@ -61,7 +61,5 @@ func (b *breaker) report(answered bool) {
 		return
 	}
 	b.failures++
-	if b.failures >= breakAfter {
-		b.until = b.clock().Add(restFor)
-	}
+	b.until = b.clock().Add(restFor)
 }

@@ -25,7 +25,7 @@ type Simulator struct {
 	mutex        sync.Mutex
 	created      int
 	misbehaviour Misbehaviour
-	times        int // how many more requests it applies to; -1 for all
+	times        int // how many more requests it applies to; 0 and less for all
 }
 
 // Misbehaviour is a way of answering wrongly. Unless the fault is CutBefore, the record is created.
@@ -103,9 +103,6 @@ func (s *Simulator) Misbehave(m Misbehaviour, times int) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.misbehaviour, s.times = m, times
-	if times == 0 {
-		s.times = -1
-	}
 }
 
 // Created returns the number of records.
@@ -119,13 +116,11 @@ func (s *Simulator) Created() int {
 func (s *Simulator) next() Misbehaviour {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	if s.times == 0 {
-		return Misbehaviour{}
+	m := s.misbehaviour
+	if s.times--; s.times == 0 {
+		s.misbehaviour = Misbehaviour{}
 	}
-	if s.times > 0 {
-		s.times--
-	}
-	return s.misbehaviour
+	return m
 }
 
 // serveCreate answers a request to create a record.
