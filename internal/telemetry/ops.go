@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -51,23 +50,16 @@ func NewOps(registry *prometheus.Registry, ready *Readiness, log *zap.Logger) *h
 // requests under way are cut off after one second.
 func ServeOps(ctx context.Context, server *http.Server, l net.Listener) error {
 	stopped := make(chan error, 1)
-	go func() { stopped <- server.Serve(l) }()
-	select {
-	case err := <-stopped:
+	serving := context.AfterFunc(ctx, func() {
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = server.Shutdown(grace)
+		stopped <- server.Close()
+	})
+	if err := server.Serve(l); serving() {
 		return fmt.Errorf("ops server: %w", err)
-	case <-ctx.Done():
 	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
-	defer cancel()
-	err := server.Shutdown(grace)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close()
-	}
-	<-stopped //nolint:errcheck // it says that the server was closed
-	if err != nil {
-		return fmt.Errorf("stop ops server: %w", err)
-	}
-	return nil
+	return <-stopped
 }
 
 // ServeHTTP answers /readyz.
