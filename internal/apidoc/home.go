@@ -28,7 +28,7 @@ type Home struct {
 	Ready    func(context.Context) bool // asked once a second at most; nil is ready
 	Console  string                     // path of the console, or ""
 	KnownKey string                     // the API key that everybody knows, or ""
-	Demo     func() (Bag, bool)         // returns a bag of the simulated traffic; nil: traffic is real
+	Demo     func() *Bag                // returns a bag of the simulated traffic, or nil; if Demo is nil, traffic is real
 }
 
 // Bag is the bag in the example requests of the page.
@@ -76,8 +76,8 @@ func (h Home) page(r *http.Request, now time.Time, ready bool) homeContent {
 	c.Bag = Bag{Airport: "ZRH", Airline: "LX", Flight: "100", Date: today.Format(time.DateOnly), Plate: "0724100001", PNR: "ABC123"}
 	switch {
 	case c.Simulated:
-		if b, found := h.Demo(); found {
-			c.Bag = b
+		if b := h.Demo(); b != nil {
+			c.Bag = *b
 		}
 	case h.KnownKey != "":
 		c.Message = fmt.Sprintf(`BSM\r\n.V/1L%s\r\n.F/%s%s/%s/JFK\r\n.N/%s001\r\n.P/1MUELLER/ANNAMRS\r\n.L/%s\r\nENDBSM\r\n`,

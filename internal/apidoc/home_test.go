@@ -85,7 +85,7 @@ func TestCallersThatWaitedForAnAnswerShareIt(t *testing.T) {
 
 func TestThePageTellsWhatTheServiceIs(t *testing.T) {
 	now := time.Date(2026, 3, 14, 8, 0, 0, 0, time.UTC)
-	asked, ready, bag := 0, false, apidoc.Bag{}
+	asked, ready := 0, false
 	home := apidoc.Home{Console: "/console/", Ready: func(context.Context) bool { asked++; return ready }}
 	show := func() string {
 		pages := apidoc.Pages("test", func() time.Time { return now }, home)
@@ -121,8 +121,9 @@ func TestThePageTellsWhatTheServiceIs(t *testing.T) {
 	if strings.Contains(page, "console") || strings.Contains(page, "demo") {
 		t.Error(page)
 	}
-	home.Demo = func() (apidoc.Bag, bool) { return bag, bag.Plate != "" }
-	bag = apidoc.Bag{Airport: "GVA", Airline: "BA", Flight: "723", Date: "2026-03-15", Plate: "0125000001", PNR: "QQQ111"}
+	home.Demo = func() *apidoc.Bag {
+		return &apidoc.Bag{Airport: "GVA", Airline: "BA", Flight: "723", Date: "2026-03-15", Plate: "0125000001", PNR: "QQQ111"}
+	}
 	page = show()
 	has(page, "This is a demo", "airport_code/GVA/arr_dep_indicator/D/airline_code/BA/flight_no/723/dep_flight_date/2026-03-15", "tag/0125000001/flightdate/2026-03-15", "pnr/QQQ111/")
 	if strings.Contains(page, "processbim") {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -82,9 +82,7 @@ type demo struct {
 	log      *zap.Logger
 	origin   string // of its messages, without their number
 	sent     int
-
-	mu  sync.Mutex
-	bag apidoc.Bag // zero until there is one
+	bag      atomic.Pointer[apidoc.Bag] // the one that was checked in last; nil until there is one
 }
 
 // Send is a simulate.Sink.
@@ -119,17 +117,8 @@ func (d *demo) note(o *ingestor.Outcome) {
 		return
 	}
 	e, f := entries[0], entries[0].Flights[0] // of a local bag, the flight on which it departs
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.bag = apidoc.Bag{
+	d.bag.Store(&apidoc.Bag{
 		Airport: strings.Clone(o.Airport), Airline: f.Airline, Flight: strings.Clone(f.Number), Date: f.Day.String(),
 		Plate: string(e.Plate), PNR: strings.Clone(e.PNRs[0]),
-	}
-}
-
-// example returns the bag that was checked in last.
-func (d *demo) example() (apidoc.Bag, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.bag, d.bag != apidoc.Bag{}
+	})
 }

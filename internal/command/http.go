@@ -99,7 +99,7 @@ func (s *service) home() apidoc.Home {
 		h.Console = console.Path
 	}
 	if s.opens(demoDoor) {
-		h.Demo = s.demo.example
+		h.Demo = s.demo.bag.Load
 	}
 	return h
 }
