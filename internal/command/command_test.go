@@ -2,7 +2,6 @@ package command_test
 
 import (
 	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -115,10 +114,13 @@ func TestVersionShowsVersionCommitAndGoAlsoAsAFlag(t *testing.T) {
 }
 
 func TestAResultThatCannotBeWrittenEndsWith3(t *testing.T) {
-	for _, args := range [][]string{{"version"}, {"--version"}, {"config"}, {"validate"}} {
-		var stderr bytes.Buffer
-		if code := command.Run(context.Background(), args, nil, strings.NewReader(bsm), full{}, &stderr); code != command.Failed {
-			t.Errorf("%q: %d %s", args, code, stderr.String())
+	for _, args := range [][]string{{"version"}, {"--version"}, {"config"}, {"validate"}, {"replay", "--kafka-brokers=off", "-"}} {
+		for _, text := range []string{bsm, bad} {
+			var stderr bytes.Buffer
+			code := command.Run(t.Context(), args, tools(t), strings.NewReader(text), full{}, &stderr)
+			if code != command.Failed || !strings.Contains(stderr.String(), "invalid argument") {
+				t.Errorf("%q: %d %s", args, code, stderr.String())
+			}
 		}
 	}
 }

@@ -13,10 +13,7 @@ import (
 func TestAServiceWhoseLogIsDamagedEndsWith3AndNamesThePartition(t *testing.T) {
 	dir := t.TempDir()
 	s := serve(t, "BAGTRAIL_DATA_DIR="+dir)
-	body, history := message()
-	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", body); status != 200 {
-		t.Fatalf("%d %s", status, answer)
-	}
+	s.post(bsmOfToday(), http.StatusOK, "")
 	if code := s.down(); code != command.Done {
 		t.Fatalf("exit code %d", code)
 	}
@@ -41,7 +38,7 @@ func TestAServiceWhoseLogIsDamagedEndsWith3AndNamesThePartition(t *testing.T) {
 	}
 	s.up([]string{"serve", "--embedded-kafka-accept-loss"})
 	s.untilReady()
-	if _, answer := s.ask("GET", history, ""); strings.Contains(answer, "EXPECTED") {
+	if _, answer := s.ask("GET", historyOfToday(), ""); strings.Contains(answer, "EXPECTED") {
 		t.Errorf("what is lost is answered: %s", answer)
 	}
 	if !strings.Contains(s.stderr.String(), `"where":"`+partition+`"`) {

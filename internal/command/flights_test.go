@@ -3,6 +3,7 @@ package command_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -19,9 +20,7 @@ func TestABagWhoseFlightDepartsLaterByAChangedFileIsTold(t *testing.T) {
 	path := write(t, dir, "flights.yaml", flights(day.Add(-2*time.Hour)))
 	s := serve(t, "BAGTRAIL_FLIGHTS_FILE="+path)
 	text := "BSM\r\n.V/1LZRH\r\n.F/LX14/" + strings.ToUpper(day.Format("02Jan")) + "/JFK\r\n.N/0724100001001\r\nENDBSM\r\n"
-	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", fmt.Sprintf(`{"bim_message":%q}`, text)); status != 200 {
-		t.Fatalf("%d %s", status, answer)
-	}
+	s.post(text, http.StatusOK, "")
 	target := "since=" + day.Format(time.RFC3339)
 	told := func(status string) func() bool {
 		return func() bool {

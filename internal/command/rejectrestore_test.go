@@ -3,6 +3,7 @@ package command_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"reflect"
 	"slices"
@@ -43,11 +44,7 @@ func mendedAirports(t *testing.T, plates []string, env ...string) *service {
 	list := write(t, t.TempDir(), "airports.yaml", "airports: []\n")
 	s := serve(t, append(env, "BAGTRAIL_AIRPORTS_FILE="+list)...)
 	for _, plate := range plates {
-		good, _ := message()
-		bsm := strings.NewReplacer("0724123456", plate, ".V/1LZRH", ".V/1LXQZ").Replace(good)
-		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", bsm); status != 400 || !strings.Contains(answer, "SVCPRB015") {
-			t.Fatalf("%d %s", status, answer)
-		}
+		s.post(strings.NewReplacer("0724123456", plate, ".V/1LZRH", ".V/1LXQZ").Replace(bsmOfToday()), http.StatusBadRequest, "SVCPRB015")
 	}
 	s.down()
 	if err := os.WriteFile(list, []byte("airports: [{code: XQZ, timezone: Europe/Zurich, latitude: 47, longitude: 8}]\n"), 0o600); err != nil {
@@ -65,14 +62,11 @@ func mendedAirports(t *testing.T, plates []string, env ...string) *service {
 // rejects, and which of them were resubmitted.
 func TestRejectsOutliveARestart(t *testing.T) {
 	s := serve(t)
-	good, _ := message()
-	bad := strings.Replace(good, "/JFK/", "/JFQ/", 1)
+	bad := strings.Replace(bsmOfToday(), "/JFK/", "/JFQ/", 1)
 	for _, plate := range []string{"0724123456", "0724123457"} {
-		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", strings.Replace(bad, "0724123456", plate, 1)); status != 400 {
-			t.Fatalf("%d %s", status, answer)
-		}
+		s.post(strings.Replace(bad, "0724123456", plate, 1), http.StatusBadRequest, "")
 	}
-	broken := write(t, t.TempDir(), "broken.txt", strings.Replace(bsmOfToday(), "/JFK/", "/JFQ/", 1))
+	broken := write(t, t.TempDir(), "broken.txt", bad)
 	if got := run(t, "", s.env, "replay", broken); got.code != command.Rejected {
 		t.Fatalf("%+v", got)
 	}
@@ -178,10 +172,7 @@ func TestWhatWasDecidedIsNotFiledOnceMoreAfterALoss(t *testing.T) {
 func TestAReplayFromATimeIntoAnEmptyRedisBringsBackNoEpochOfChanges(t *testing.T) {
 	redis := redistest.StartServer(t)
 	s := serve(t, "BAGTRAIL_REDIS_URL="+redis.URL(""))
-	text, _ := message()
-	if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", text); status != 200 {
-		t.Fatalf("%d %s", status, answer)
-	}
+	s.post(bsmOfToday(), http.StatusOK, "")
 	ago := time.Now().Add(-time.Hour).UTC().Format(time.RFC3339)
 	changes := func() (status int, text string) { return s.ask("GET", "/v1/changes?since="+ago, "") }
 	s.until("the bag is told", func() bool { _, text := changes(); return strings.Contains(text, "0724123456") })

@@ -17,12 +17,9 @@ import (
 
 func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
 	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off")
-	good, _ := message()
-	bad := strings.Replace(good, "/JFK/", "/JFQ/", 1)
+	bad := strings.Replace(bsmOfToday(), "/JFK/", "/JFQ/", 1)
 	for _, text := range []string{bad, strings.Replace(bad, "0724123456", "0724123457", 1)} {
-		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", text); status != 400 || !strings.Contains(answer, "SVCPRB023") {
-			t.Fatalf("%d %s", status, answer)
-		}
+		s.post(text, http.StatusBadRequest, "SVCPRB023")
 	}
 	rejects := func(args ...string) result {
 		return run(t, "", nil, append([]string{"rejects", "--url", "http://" + s.http}, args...)...)
@@ -112,12 +109,8 @@ func TestAMendedMessageThatIsNotUTF8IsNotSent(t *testing.T) {
 
 func TestManyRejectsAreDecidedOverHTTP(t *testing.T) {
 	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off")
-	good, _ := message()
 	for _, plate := range []string{"0724123451", "0724123452", "0724123453"} {
-		text := strings.NewReplacer("/JFK/", "/JFQ/", "0724123456", plate).Replace(good)
-		if status, answer := s.ask("POST", "/baggage/processbim/v1.0/", text); status != 400 {
-			t.Fatalf("%d %s", status, answer)
-		}
+		s.post(strings.NewReplacer("/JFK/", "/JFQ/", "0724123456", plate).Replace(bsmOfToday()), http.StatusBadRequest, "")
 	}
 	for _, tc := range []struct {
 		args string

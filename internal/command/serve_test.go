@@ -173,9 +173,18 @@ func bsmOfToday() string {
 	return "BSM\r\n.V/1LZRH\r\n.F/LX14/" + day + "/JFK/Y\r\n.N/0724123456001\r\nENDBSM\r\n"
 }
 
-// message returns that BSM as the body of a POST, and the path of the history of its bag.
-func message() (body, history string) {
-	return fmt.Sprintf(`{"bim_message":%q}`, bsmOfToday()), "/baggage/history/v1.0/tag/0724123456/flightdate/" + today.Format(time.DateOnly)
+// historyOfToday returns the path of the history of its bag.
+func historyOfToday() string {
+	return "/baggage/history/v1.0/tag/0724123456/flightdate/" + today.Format(time.DateOnly)
+}
+
+// post posts a message. The answer must have that status, and hold that text.
+func (s *service) post(message string, status int, text string) {
+	s.t.Helper()
+	got, answer := s.ask("POST", "/baggage/processbim/v1.0/", fmt.Sprintf(`{"bim_message":%q}`, message))
+	if got != status || !strings.Contains(answer, text) {
+		s.t.Fatalf("%d %s, want %d and %q", got, answer, status, text)
+	}
 }
 
 func TestChangesCanBeAskedForOnceServeIsReady(t *testing.T) {
@@ -248,8 +257,7 @@ func TestAServiceThatStopsLingersUntilBalancersNotice(t *testing.T) {
 	s.untilReady()
 	s.stop()
 	s.until("readyz says no", func() bool { _, body := s.readiness(); return strings.Contains(body, `"lacks":"stopping"`) })
-	_, history := message()
-	resp, err := http.Get("http://" + s.http + history)
+	resp, err := http.Get("http://" + s.http + historyOfToday())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,14 +37,9 @@ func TestServeBeyondLoopbackMakesAKeyAndPrintsItOnce(t *testing.T) {
 		t.Errorf("the file holds the digest, not the key: %s %v", text, err)
 	}
 
-	body, history := message()
-	if status, answer := s.ask(http.MethodPost, "/baggage/processbim/v1.0/", body); status != http.StatusUnauthorized || !strings.Contains(answer, "SVCPRB002") {
-		t.Errorf("the development key: %d %s", status, answer)
-	}
+	s.post(bsmOfToday(), http.StatusUnauthorized, "SVCPRB002") // with the development key
 	s.key = key
-	if status, answer := s.ask(http.MethodPost, "/baggage/processbim/v1.0/", body); status != http.StatusOK || !strings.Contains(answer, "SVCPRB037") {
-		t.Errorf("the printed key: %d %s", status, answer)
-	}
+	s.post(bsmOfToday(), http.StatusOK, "SVCPRB037")
 	first := s.stderr.String()
 	if code := s.down(); code != command.Done {
 		t.Fatalf("exit code %d", code)
@@ -52,7 +47,7 @@ func TestServeBeyondLoopbackMakesAKeyAndPrintsItOnce(t *testing.T) {
 
 	s.up([]string{"serve"})
 	s.untilReady()
-	if status, answer := s.ask(http.MethodGet, history, ""); status != http.StatusOK || !strings.Contains(answer, "EXPECTED") {
+	if status, answer := s.ask(http.MethodGet, historyOfToday(), ""); status != http.StatusOK || !strings.Contains(answer, "EXPECTED") {
 		t.Errorf("the same key after a restart: %d %s", status, answer)
 	}
 	if again := s.stdout.String(); again != "" || strings.Contains(first+s.stderr.String(), key) {

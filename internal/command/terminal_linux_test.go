@@ -9,17 +9,23 @@ import (
 	"bagtrail/test/terminal"
 )
 
-func TestReplayClearsItsProgressBeforeADiagnostic(t *testing.T) {
+// onTerminal runs bagtrail as run does, on a terminal, and returns what that shows.
+func onTerminal(t *testing.T, stdin string, env []string, args ...string) (code int, text string) {
+	t.Helper()
 	keyboard, screen := terminal.Open(t)
 	shown := make(chan string, 1)
 	go func() {
 		text, _ := io.ReadAll(keyboard) // the error is that the terminal was closed
 		shown <- string(text)
 	}()
-	input := strings.NewReader(strings.Repeat(bsm, 2000) + bad + bsm)
-	code := command.Run(t.Context(), []string{"replay", "--kafka-brokers=off", "--split", "-"}, append(tools(t), "NO_COLOR=1"), input, screen, screen)
+	code = command.Run(t.Context(), args, env, strings.NewReader(stdin), screen, screen)
 	screen.Close()
-	text := <-shown
+	return code, <-shown
+}
+
+func TestReplayClearsItsProgressBeforeADiagnostic(t *testing.T) {
+	input := strings.Repeat(bsm, 2000) + bad + bsm
+	code, text := onTerminal(t, input, append(tools(t), "NO_COLOR=1"), "replay", "--kafka-brokers=off", "--split", "-")
 	if code != command.Rejected {
 		t.Fatalf("exit code %d: %s", code, text)
 	}
@@ -33,15 +39,7 @@ func TestReplayClearsItsProgressBeforeADiagnostic(t *testing.T) {
 
 func TestValidateHasColoursOnATerminalUnlessToldOtherwise(t *testing.T) {
 	for variable, coloured := range map[string]bool{"": true, "NO_COLOR=": true, "NO_COLOR=1": false} {
-		keyboard, screen := terminal.Open(t)
-		shown := make(chan string, 1)
-		go func() {
-			text, _ := io.ReadAll(keyboard) // the error is that the terminal was closed
-			shown <- string(text)
-		}()
-		command.Run(t.Context(), []string{"validate"}, []string{variable}, strings.NewReader(bad), screen, screen)
-		screen.Close()
-		text := <-shown
+		_, text := onTerminal(t, bad, []string{variable}, "validate")
 		if strings.Contains(text, "\x1b[31merror SVCPRB022\x1b[m") != coloured || strings.Contains(text, "\x1b") != coloured || !strings.Contains(text, "31FEB") {
 			t.Errorf("%q: %q", variable, text)
 		}

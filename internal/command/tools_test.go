@@ -20,7 +20,6 @@ func tools(t *testing.T) []string {
 
 func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
 	s := serve(t)
-	_, history := message()
 	dir := t.TempDir()
 	write(t, dir, "a.txt", bsmOfToday())
 	write(t, dir, "b.txt", bad)
@@ -36,7 +35,7 @@ func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
 	}
 	var answer string
 	s.until("the message is in the index", func() bool {
-		_, answer = s.ask("GET", history, "")
+		_, answer = s.ask("GET", historyOfToday(), "")
 		return strings.Contains(answer, "EXPECTED")
 	})
 	if strings.Count(answer, "EXPECTED") != 1 {
@@ -46,13 +45,12 @@ func TestReplayTakesFilesInAndIsSafeToRepeat(t *testing.T) {
 
 func TestReplayWithoutAServiceLeavesItsMessagesInTheLog(t *testing.T) {
 	env := tools(t)
-	_, history := message()
 	got := run(t, bsmOfToday(), env, "replay", "--split", "-")
 	if got.code != command.Done || got.stdout != "messages: 1, accepted: 1, known before: 0, rejected: 0\n" {
 		t.Fatalf("%+v", got)
 	}
 	s := serve(t, env...)
-	if _, answer := s.ask("GET", history, ""); !strings.Contains(answer, "EXPECTED") {
+	if _, answer := s.ask("GET", historyOfToday(), ""); !strings.Contains(answer, "EXPECTED") {
 		t.Error(answer)
 	}
 }
