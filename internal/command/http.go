@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -148,14 +149,12 @@ func (s *service) site(acceptor *ingestor.Acceptor) *web.Site {
 		Acceptor: acceptor, Attempts: remembered, Preview: preview.New(s.enricher, s.library), Airports: s.library,
 		Bags: func(seen bag.Sight) httpdoor.Bags { return s.trails.For(seen) },
 	}
-	operations := append(queries.Operations(), delayed.Operation(), door.Operation())
-	operations = append(operations, messages.Operations()...)
 	hooks := queryapi.Webhooks{Queries: queries, Service: s.openWebhooks(feed), NoWebhooks: s.noWebhooks()}
-	operations = append(operations, hooks.Operations()...)
-	operations = append(operations, web.SessionOperations()...)
 	s.rejectOperations = &queryapi.Rejects{Store: s.rejectStore, Acceptor: acceptor, Keys: s.keys, NewID: rand.Text, Begun: make(chan struct{}, 1)}
-	operations = append(operations, s.rejectOperations.Operations()...)
-	operations = append(operations, s.status.Operation())
+	operations := slices.Concat(
+		queries.Operations(), messages.Operations(), hooks.Operations(), web.SessionOperations(), s.rejectOperations.Operations(),
+		[]web.Operation{delayed.Operation(), door.Operation(), s.status.Operation()},
+	)
 	for _, op := range operations {
 		requests.Expect(op.Template, op.Method)
 	}
