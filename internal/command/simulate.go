@@ -114,7 +114,7 @@ func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *s
 		}
 		poster := simulate.Poster{
 			Client: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: sim.connections}},
-			URL:    service + httpdoor.Door{}.Operation().Template, Key: sim.key.String(), Connections: sim.connections, RetryFor: time.Minute,
+			URL:    service + httpdoor.Door{}.Operation().Template, Key: sim.key.String(), Connections: sim.connections,
 		}
 		return p.send(ctx, sim, poster.Send, p.stdout)
 	case messagefile.Stdin:

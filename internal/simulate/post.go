@@ -20,10 +20,9 @@ import (
 // the order of events does not hold.
 type Poster struct {
 	Client      *http.Client
-	URL         string        // of the operation: http://127.0.0.1:8080/baggage/processbim/v1.0/
-	Key         string        // API key
-	Connections int           // concurrent posts
-	RetryFor    time.Duration // how long a message is retried while the service is not available
+	URL         string // of the operation: http://127.0.0.1:8080/baggage/processbim/v1.0/
+	Key         string // API key
+	Connections int    // concurrent posts
 }
 
 // ErrAnswer reports a wrong answer: a message was rejected that must be accepted, or the reverse.
@@ -54,13 +53,14 @@ func (p Poster) Send(ctx context.Context, messages []Message) error {
 }
 
 const (
+	retryFor     = time.Minute // how long a message is retried while the service is not available
 	firstPause   = 100 * time.Millisecond
 	longestPause = 2 * time.Second
 )
 
 // postWithRetry posts a message until the service accepts or rejects it.
 func (p Poster) postWithRetry(ctx context.Context, m Message) error {
-	limited, cancel := context.WithTimeout(ctx, max(p.RetryFor, firstPause))
+	limited, cancel := context.WithTimeout(ctx, retryFor)
 	defer cancel()
 	for wait := firstPause; ; wait = min(2*wait, longestPause) {
 		retry, err := p.post(limited, m)

@@ -18,7 +18,7 @@ type Delivery struct {
 	Sink     Sink
 	Truth    func(Bag) error  // called for each bag after its last message was sent; may be nil
 	Rate     float64          // messages per second; 0 is as fast as Sink accepts them
-	Clock    func() time.Time // each message waits for its received time by it, and Rate does not count; may be nil
+	Clock    func() time.Time // each message waits for its received time by it; may be nil
 	Progress func(Summary)    // called after each batch; may be nil
 }
 
@@ -76,7 +76,7 @@ type runner struct {
 
 // batchSize is the number of messages in a batch.
 func (r *runner) batchSize() int {
-	if r.Rate <= 0 || r.Clock != nil {
+	if r.Rate <= 0 {
 		return batchMessages
 	}
 	return min(batchMessages, 1+int(r.Rate*batchTime.Seconds()))
@@ -114,7 +114,7 @@ func (r *runner) flush(ctx context.Context) error {
 
 // await waits until the rate allows the batch.
 func (r *runner) await(ctx context.Context) error {
-	if r.Rate <= 0 || r.Clock != nil {
+	if r.Rate <= 0 {
 		return ctx.Err()
 	}
 	due := r.begun.Add(time.Duration(float64(r.sum.Messages) / r.Rate * float64(time.Second)))

@@ -234,7 +234,7 @@ func TestThePosterRetriesInTheOrderOfTheFeedForEachBag(t *testing.T) {
 	for i := range 200 {
 		all = append(all, simulate.Message{Text: fmt.Sprintf("%d/%03d", i%5, i), Plate: fmt.Sprint(i % 5)})
 	}
-	poster := simulate.Poster{Client: server.Client(), URL: server.URL, Key: "secret", Connections: 8, RetryFor: 10 * time.Second}
+	poster := simulate.Poster{Client: server.Client(), URL: server.URL, Key: "secret", Connections: 8}
 	if err := poster.Send(t.Context(), all); err != nil {
 		t.Fatal(err)
 	}
