@@ -120,9 +120,6 @@ func (s *service) runJobs(ctx context.Context) error {
 	return nil
 }
 
-// errUnsuitable means that the index cannot work with the set-up of Redis.
-var errUnsuitable = errors.New("the settings of Redis do not suit the index")
-
 // redisKeys are the keys of the stores, as an ACL of Redis names them.
 var redisKeys = strings.Fields("b:* f:* a:* n:* p:* r:* u:* c:* d:* x:* w:* h:* s:* j:* status feed:* count sweep")
 
@@ -135,7 +132,7 @@ func (s *service) checkRedis(ctx context.Context) error {
 	}
 	for _, f := range findings {
 		if f.Fatal {
-			return failed(fmt.Errorf("%w: %v", errUnsuitable, f))
+			return failed(fmt.Errorf("the settings of Redis do not suit the index: %v", f))
 		}
 		s.log.Warn("a setting of Redis should be changed", zap.Stringer("finding", f))
 	}

@@ -67,7 +67,7 @@ func serve(ctx context.Context, s *service) error {
 		return err
 	}
 	<-ctx.Done()
-	s.state.Set(errStopping)
+	s.state.Set(errors.New("stopping"))
 	s.log.Info("stopping")
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 		return failed(cause)

@@ -91,8 +91,6 @@ type service struct {
 	wtr              *wtr.Client
 }
 
-var errStopping = errors.New("stopping")
-
 func newService(conf *config.Config, doors []string, log *zap.Logger, fail func(error)) *service {
 	s := &service{conf: conf, doors: doors, log: log, clock: time.Now, cleanup: cleanup{log: log}, fail: fail, flights: flightref.None()}
 	s.registry = telemetry.NewRegistry(thisBuild().version)

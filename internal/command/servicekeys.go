@@ -41,7 +41,7 @@ func (s *service) openKeys(context.Context) (err error) {
 // keysFile returns the name of the key file, or "" for the development key, which everybody knows.
 func (s *service) keysFile() string {
 	if s.conf.Files.Keys == "" && !s.conf.HTTP.Loopback() {
-		return s.ownKeyFile()
+		return filepath.Join(s.conf.DataDir, "keys.yaml") // which serve makes
 	}
 	return s.conf.Files.Keys
 }
@@ -53,21 +53,15 @@ func (s *service) readKeys() (*apikey.Store, error) {
 	}
 	keys, err := apikey.Open(s.keysFile(), s.airlines)
 	if err != nil {
-		return nil, fileError(wrongFile("keys-file", err))
+		return nil, fileError(wrongFile(keysSetting, err))
 	}
 	return keys, nil
 }
 
-// ownKeyName is the name of the key that serve makes.
-const ownKeyName = "serve"
-
-// ownKeyFile returns the name of the key file that serve makes.
-func (s *service) ownKeyFile() string { return filepath.Join(s.conf.DataDir, "keys.yaml") }
-
 // makeOwnKey makes a key file with a key of every right, unless there is one. It prints the key to
 // stdout this once, since the file holds only its digest.
 func (s *service) makeOwnKey() error {
-	path := s.ownKeyFile()
+	path := s.keysFile()
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		return failed(err)
 	}
@@ -75,7 +69,7 @@ func (s *service) makeOwnKey() error {
 		return failed(err)
 	}
 	everything := apikey.Scope{All: true}
-	key := apikey.Key{Name: ownKeyName, Customer: "SERVE", Airlines: everything, Airports: everything, Operations: everything}
+	key := apikey.Key{Name: "serve", Customer: "SERVE", Airlines: everything, Airports: everything, Operations: everything}
 	text, err := apikey.Create(path, key, rand.Reader)
 	if err != nil {
 		return fileError(err)
@@ -83,7 +77,7 @@ func (s *service) makeOwnKey() error {
 	if _, err := io.WriteString(s.stdout, text+"\n"); err != nil {
 		return failed(errors.Join(fmt.Errorf("print the new key: %w", err), os.Remove(path))) // nobody knows the key
 	}
-	s.log.Warn("an API key was made and printed to stdout; it is not shown again", zap.String("name", ownKeyName),
+	s.log.Warn("an API key was made and printed to stdout; it is not shown again", zap.String("name", key.Name),
 		zap.String("file", path), zap.String("replaced_by", "BAGTRAIL_KEYS_FILE"))
 	return nil
 }

@@ -71,8 +71,6 @@ func (r *Readiness) Check(ctx context.Context) (parts []PartStatus, ready bool) 
 // State is a part whose state is set by Set. The zero State is "starting".
 type State struct{ lacks atomic.Pointer[error] }
 
-var errStarting = errors.New("starting")
-
 // Set sets what the part lacks; nil if it is ready.
 func (s *State) Set(lacks error) { s.lacks.Store(&lacks) }
 
@@ -81,5 +79,5 @@ func (s *State) Check(context.Context) error {
 	if lacks := s.lacks.Load(); lacks != nil {
 		return *lacks
 	}
-	return errStarting
+	return errors.New("starting")
 }
