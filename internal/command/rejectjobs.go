@@ -45,8 +45,8 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 	if len(ids) == 0 && len(filters) == 0 {
 		return &exit{Usage, errors.New("no rejects are named: give ids or filters (--state open selects every open reject)")}
 	}
-	for name, value := range filters {
-		body[name] = value
+	for name := range filters {
+		body[name] = filters.Get(name)
 	}
 	if len(ids) > 0 {
 		body["ids"] = ids

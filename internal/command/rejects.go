@@ -102,11 +102,11 @@ func addFilters(cmd *cobra.Command) {
 }
 
 // filtersOf returns the parameters that the flags of a command set.
-func filtersOf(cmd *cobra.Command) map[string]string {
-	set := map[string]string{}
+func filtersOf(cmd *cobra.Command) url.Values {
+	set := url.Values{}
 	for _, f := range rejectFilters {
 		if given := cmd.Flags().Lookup(f.name); given.Changed {
-			set[f.parameter] = given.Value.String()
+			set.Set(f.parameter, given.Value.String())
 		}
 	}
 	return set
@@ -122,11 +122,7 @@ func (d *rejectDesk) list() *cobra.Command {
 			if most < 1 {
 				return &exit{Usage, errors.New("--most is less than 1")}
 			}
-			query := url.Values{}
-			for name, value := range filtersOf(cmd) {
-				query.Set(name, value)
-			}
-			return d.printList(cmd, query, most)
+			return d.printList(cmd, filtersOf(cmd), most)
 		},
 	}
 	addFilters(cmd)
