@@ -215,8 +215,7 @@ func TestACleanStopWarnsOfNoTopic(t *testing.T) {
 func TestASimulatedDelayedBagSystemIsAWarningBesideASharedRedis(t *testing.T) {
 	const warning = `"level":"warn","time":"`
 	said := func(env ...string) bool {
-		s := start(t, []string{"serve", "--kafka-brokers=off"}, env...)
-		s.untilReady()
+		s := serve(t, append(env, "BAGTRAIL_KAFKA_BROKERS=off")...)
 		for line := range strings.Lines(s.stderr.String()) {
 			if strings.Contains(line, warning) && strings.Contains(line, `"replaced_by":"BAGTRAIL_WTR_URL"`) {
 				return true
@@ -232,8 +231,7 @@ func TestASimulatedDelayedBagSystemIsAWarningBesideASharedRedis(t *testing.T) {
 
 // With the development key, which everybody knows, a page of another name must not reach the service.
 func TestWithoutAKeyFileNoPublicNameIsServed(t *testing.T) {
-	s := start(t, []string{"serve", "--kafka-brokers=off"})
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off")
 	for host, want := range map[string]int{"evil.example": http.StatusMisdirectedRequest, "localhost": http.StatusOK} {
 		r, err := http.NewRequest(http.MethodGet, "http://"+s.http+"/v1/status", http.NoBody)
 		if err != nil {
@@ -253,8 +251,7 @@ func TestWithoutAKeyFileNoPublicNameIsServed(t *testing.T) {
 }
 
 func TestAServiceThatStopsLingersUntilBalancersNotice(t *testing.T) {
-	s := start(t, []string{"serve", "--kafka-brokers=off", "--http-linger=2s"})
-	s.untilReady()
+	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off", "BAGTRAIL_HTTP_LINGER=2s")
 	s.stop()
 	s.until("readyz says no", func() bool { _, body := s.readiness(); return strings.Contains(body, `"lacks":"stopping"`) })
 	resp, err := http.Get("http://" + s.http + historyOfToday())

@@ -36,6 +36,16 @@ func mustLoad(t *testing.T, args, env []string, checks ...config.Check) *config.
 	return eff
 }
 
+// show returns what the command config shows.
+func show(t *testing.T, eff *config.Effective) string {
+	t.Helper()
+	var shown strings.Builder
+	if _, err := eff.WriteTo(&shown); err != nil {
+		t.Fatal(err)
+	}
+	return shown.String()
+}
+
 // faults returns the lines of the error of load.
 func faults(t *testing.T, args, env []string, checks ...config.Check) []string {
 	t.Helper()
@@ -115,11 +125,8 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 	if !reflect.DeepEqual(*got.Config, want) {
 		t.Errorf("got  %+v\nwant %+v", *got.Config, want)
 	}
-	var shown strings.Builder
-	if _, err := got.WriteTo(&shown); err != nil {
-		t.Fatal(err)
-	}
-	for line := range strings.Lines(shown.String()) {
+	shown := show(t, got)
+	for line := range strings.Lines(shown) {
 		if strings.HasSuffix(line, "default\n") {
 			t.Errorf("this test sets no value of %s", line)
 		}
@@ -152,10 +159,7 @@ func TestAFlagCountsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
 	if !slices.Equal(eff.Kafka.Brokers, []string{"a:1", "b:2"}) {
 		t.Errorf("brokers of a YAML list: %q", eff.Kafka.Brokers)
 	}
-	var shown strings.Builder
-	if _, err := eff.WriteTo(&shown); err != nil {
-		t.Fatal(err)
-	}
+	shown := show(t, eff)
 	for _, line := range []string{
 		`http_addr: 127.0.0.1:7 +# BAGTRAIL_HTTP_ADDR, flag --http-addr`,
 		`ops_addr: 127.0.0.1:9 +# BAGTRAIL_OPS_ADDR, environment BAGTRAIL_OPS_ADDR`,
@@ -163,23 +167,20 @@ func TestAFlagCountsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
 		`log_level: info +# BAGTRAIL_LOG_LEVEL, default`,
 	} {
 		want, source, _ := strings.Cut(line, " +")
-		if !slices.ContainsFunc(strings.Split(shown.String(), "\n"), func(l string) bool {
+		if !slices.ContainsFunc(strings.Split(shown, "\n"), func(l string) bool {
 			return strings.HasPrefix(l, want+" ") && strings.HasSuffix(l, source)
 		}) {
-			t.Errorf("no line %q in\n%s", line, shown.String())
+			t.Errorf("no line %q in\n%s", line, shown)
 		}
 	}
 }
 
 func TestWhatIsShownIsReadBack(t *testing.T) {
 	first := mustLoad(t, []string{"--kafka-brokers=a:1,b:2", "--kafka-changes-topic=", "--kafka-group=it's: #1", "--duplicate-window=5m"}, nil)
-	var shown strings.Builder
-	if _, err := first.WriteTo(&shown); err != nil {
-		t.Fatal(err)
-	}
-	second := mustLoad(t, []string{"--config", write(t, "c.yaml", shown.String())}, nil)
+	shown := show(t, first)
+	second := mustLoad(t, []string{"--config", write(t, "c.yaml", shown)}, nil)
 	if !reflect.DeepEqual(first.Config, second.Config) {
-		t.Errorf("read back %+v\nfrom\n%s", *second.Config, shown.String())
+		t.Errorf("read back %+v\nfrom\n%s", *second.Config, shown)
 	}
 }
 
@@ -192,17 +193,14 @@ func TestSecretsComeFromFilesAndAreNeverShown(t *testing.T) {
 	if eff.Kafka.Password != "s3cret" || eff.Redis.URL != "redis://app:hunter2@cache:6379/0?password=hunter3" {
 		t.Errorf("got password %q, URL %q", eff.Kafka.Password, eff.Redis.URL)
 	}
-	var shown strings.Builder
-	if _, err := eff.WriteTo(&shown); err != nil {
-		t.Fatal(err)
-	}
+	shown := show(t, eff)
 	for _, secret := range []string{"s3cret", "hunter2", "hunter3", "token"} {
-		if strings.Contains(shown.String(), secret) {
-			t.Errorf("%q is shown:\n%s", secret, shown.String())
+		if strings.Contains(shown, secret) {
+			t.Errorf("%q is shown:\n%s", secret, shown)
 		}
 	}
-	if !strings.Contains(shown.String(), "redis://app:********@cache:6379/0?password=********") || !strings.Contains(shown.String(), ", file "+password) {
-		t.Errorf("shown:\n%s", shown.String())
+	if !strings.Contains(shown, "redis://app:********@cache:6379/0?password=********") || !strings.Contains(shown, ", file "+password) {
+		t.Errorf("shown:\n%s", shown)
 	}
 }
 
