@@ -252,8 +252,8 @@ func (f flight) positioning(container int) time.Time {
 // malformed.
 func (p planner) schedule() {
 	slices.SortFunc(p.steps, func(a, b step) int { return cmp.Compare(a.moment, b.moment) })
-	planned := len(p.steps)
-	for i := range planned {
+	var more []step
+	for i := range p.steps {
 		s := &p.steps[i]
 		if s.kind == positioned {
 			s.received, s.sent = s.moment, -1
@@ -264,7 +264,7 @@ func (p planner) schedule() {
 			s.received += 1000 + p.Int64N(14000)
 		}
 		if p.happens(p.faults.Late) {
-			s.received += p.lateness(i, planned)
+			s.received += p.lateness(i)
 		}
 		s.sent = s.received
 		if p.happens(p.faults.OutOfOrder) {
@@ -273,13 +273,13 @@ func (p planner) schedule() {
 		if p.happens(p.faults.Malformed) {
 			bad := *s
 			bad.mutation = 1 + uint8(p.IntN(len(mutations)))
-			p.steps = append(p.steps, bad)
+			more = append(more, bad)
 		}
-		s = &p.steps[i] // append may have moved it
 		if p.happens(p.faults.Duplicated) {
-			p.steps = append(p.steps, p.repeat(*s))
+			more = append(more, p.repeat(*s))
 		}
 	}
+	p.steps = append(p.steps, more...)
 	slices.SortStableFunc(p.steps, func(a, b step) int { return cmp.Or(cmp.Compare(a.sent, b.sent), -cmp.Compare(a.mutation, b.mutation)) })
 	for p.next < len(p.steps) && p.steps[p.next].sent < 0 {
 		p.next++ // positioned steps are no messages of the bag
@@ -288,12 +288,12 @@ func (p planner) schedule() {
 
 // lateness draws the delay of message i. BSMs of a bag never change places, since that would change
 // their meaning.
-func (p planner) lateness(i, planned int) int64 {
+func (p planner) lateness(i int) int64 {
 	if !p.steps[i].kind.isBSM() {
 		return 5*60_000 + p.Int64N(6*3600_000)
 	}
 	most := int64(30 * 60_000)
-	for _, other := range p.steps[i+1 : planned] {
+	for _, other := range p.steps[i+1:] {
 		if other.kind.isBSM() {
 			most = min(most, (other.moment-p.steps[i].moment)/2)
 			break

@@ -127,31 +127,27 @@ func daytime(r *rand.Rand, zone *time.Location) time.Duration {
 	return (local - time.Duration(east)*time.Second + 24*time.Hour) % (24 * time.Hour)
 }
 
-// firstAfter returns the place in a list of the first departure at or after a time, for use with
-// nth, and the midnight before that time.
-func firstAfter(list []*departure, earliest time.Time) (place int, midnight time.Time) {
-	midnight = earliest.Truncate(24 * time.Hour)
-	place, _ = slices.BinarySearchFunc(list, earliest.Sub(midnight), func(d *departure, t time.Duration) int {
+// following returns a function that returns the n-th flight, from 0, of a list at or after a time. The
+// list begins again every midnight.
+func following(list []*departure, earliest time.Time) func(n int) flight {
+	midnight := earliest.Truncate(24 * time.Hour)
+	place, _ := slices.BinarySearchFunc(list, earliest.Sub(midnight), func(d *departure, t time.Duration) int {
 		return cmp.Compare(d.leaves, t)
 	})
-	return place, midnight
-}
-
-// nth returns the departure at a place of a list, which begins again every midnight.
-func nth(list []*departure, place int, midnight time.Time) flight {
-	d := list[place%len(list)]
-	return flight{d, midnight.Add(time.Duration(place/len(list))*24*time.Hour + d.leaves)}
+	return func(n int) flight {
+		d := list[(place+n)%len(list)]
+		return flight{d, midnight.Add(time.Duration((place+n)/len(list))*24*time.Hour + d.leaves)}
+	}
 }
 
 // draw draws one of the departures of a list between two times, which are at most a day apart. If
 // there are none, it returns the next one.
 func draw(r *rand.Rand, list []*departure, first, last time.Time) flight {
-	place, midnight := firstAfter(list, first)
-	choices := 1
-	for choices < len(list) && !nth(list, place+choices, midnight).leaves.After(last) {
+	next, choices := following(list, first), 1
+	for choices < len(list) && !next(choices).leaves.After(last) {
 		choices++
 	}
-	return nth(list, place+r.IntN(choices), midnight)
+	return next(r.IntN(choices))
 }
 
 const (
@@ -180,9 +176,7 @@ func (t *timetable) itinerary(r *rand.Rand, now time.Time) []flight {
 func (t *timetable) rebook(trip []flight, earliest time.Time) []flight {
 	later := make([]flight, len(trip))
 	for i, f := range trip {
-		list := t.between[[2]*airport{f.from, f.to}]
-		place, midnight := firstAfter(list, earliest)
-		later[i] = nth(list, place, midnight)
+		later[i] = following(t.between[[2]*airport{f.from, f.to}], earliest)(0)
 		earliest = later[i].arrives().Add(connecting)
 	}
 	return later
