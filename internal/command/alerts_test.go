@@ -2,8 +2,6 @@ package command_test
 
 import (
 	"encoding/json"
-	"io"
-	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -96,17 +94,4 @@ func (s *service) wantZero(series []string, name, labels string) {
 	if !found {
 		s.t.Errorf("a process that has just started does not show %s{%s}", name, labels)
 	}
-}
-
-func (s *service) metrics() string {
-	resp, err := http.Get("http://" + s.ops + "/metrics")
-	if err != nil {
-		return ""
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return ""
-	}
-	return string(body)
 }

@@ -104,9 +104,16 @@ func (s *service) wait() int {
 	}
 }
 
-// readiness returns the status and the body of /readyz, or 0.
-func (s *service) readiness() (int, string) {
-	resp, err := http.Get("http://" + s.ops + "/readyz")
+func (s *service) readiness() (int, string) { return s.look("/readyz") }
+
+func (s *service) metrics() string {
+	_, body := s.look("/metrics")
+	return body
+}
+
+// look returns status and body of a page of the ops server, or 0.
+func (s *service) look(path string) (int, string) {
+	resp, err := http.Get("http://" + s.ops + path)
 	if err != nil {
 		return 0, ""
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,30 +22,18 @@ const (
 func TestValidateMarksTheColumn(t *testing.T) {
 	got := run(t, bad, nil, "validate")
 	want := `-:1: BSM rejected
-  error SVCPRB022: Invalid date in the flight element (line 3, element .F): found "31FEB", expected a date DDMMM.
+  error SVCPRB022: Invalid date in the flight element (line 3, element .F): found "31FEB"
      3 |  .F/LX14/31FEB/JFK
        |          ^^^^^
-  warning SVCPRB025: .W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight (line 5, element .W): found "A", expected 1-3 digits.
+  warning SVCPRB025: .W not IATA compliant for Weight Indicator and/or Number of Checked Bags and/or Checked Weight (line 5, element .W): found "A"
      5 | .W/K/A/20
        |      ^
 messages: 1, rejected: 1
 `
 	// How the parser words what it expected is the parser's to say.
-	if lines, wanted := strings.Split(got.stdout, "\n"), strings.Split(want, "\n"); len(lines) == len(wanted) {
-		for i := range lines {
-			if fixed, _, found := strings.Cut(wanted[i], ", expected"); found {
-				lines[i], _, _ = strings.Cut(lines[i], ", expected")
-				wanted[i] = fixed
-			}
-			if lines[i] != wanted[i] {
-				t.Errorf("line %d: got %q, want %q", i+1, lines[i], wanted[i])
-			}
-		}
-	} else {
-		t.Errorf("got\n%s\nwant\n%s", got.stdout, want)
-	}
-	if got.code != command.Rejected || got.stderr != "" {
-		t.Errorf("%+v", got)
+	shown := regexp.MustCompile(`, expected .*`).ReplaceAllString(got.stdout, "")
+	if shown != want || got.code != command.Rejected || got.stderr != "" {
+		t.Errorf("%+v, want\n%s", got, want)
 	}
 }
 
