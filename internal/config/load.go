@@ -33,7 +33,8 @@ func (v *flagValue) String() string        { return v.text }
 func (v *flagValue) Set(text string) error { v.text = text; return nil }
 func (v *flagValue) Type() string          { return v.kind }
 
-// given is the text of a setting, and where it was given: "flag --http-addr"; "" if it is the default.
+// given is the text of a setting, and where it was given: "flag --http-addr"; "" if it is the
+// default.
 type given struct{ text, source string }
 
 // layer holds what one source gives: the flags, the environment or the file. The names are those of

@@ -15,8 +15,8 @@ import (
 	"bagtrail/internal/secret"
 )
 
-// validate checks every section, and that sections fit together. It does not check the URL of Redis,
-// whose form only the store knows: see the checks of [Load].
+// validate checks every section, and that sections fit together. It does not check the URL of
+// Redis, whose form only the store knows: see the checks of [Load].
 func (c *Config) validate(f *Faults) {
 	c.HTTP.validate(f)
 	f.address("ops-addr", c.Ops.Addr)

@@ -127,8 +127,8 @@ func daytime(r *rand.Rand, zone *time.Location) time.Duration {
 	return (local - time.Duration(east)*time.Second + 24*time.Hour) % (24 * time.Hour)
 }
 
-// following returns a function that returns the n-th flight, from 0, of a list at or after a time. The
-// list begins again every midnight.
+// following returns a function that returns the n-th flight, from 0, of a list at or after a time.
+// The list begins again every midnight.
 func following(list []*departure, earliest time.Time) func(n int) flight {
 	midnight := earliest.Truncate(24 * time.Hour)
 	place, _ := slices.BinarySearchFunc(list, earliest.Sub(midnight), func(d *departure, t time.Duration) int {
