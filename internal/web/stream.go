@@ -42,36 +42,24 @@ func (c *Call) Stream(run func(ctx context.Context, s *Stream)) Answer {
 type Stream struct {
 	call   *Call
 	writer io.Writer
-	sent   bool // an event was sent since the last flush
 }
 
 // streamPiece is how many bytes of an event a caller must take within writeLimit.
 const streamPiece = 64 << 10
 
-// write writes a part of an event. Each piece of it has a time limit of its own, so that a large event
-// does not cut off a caller who reads slowly.
-func (s *Stream) write(text []byte) error {
-	for piece := range slices.Chunk(text, streamPiece) {
-		_ = s.call.controller.SetWriteDeadline(time.Now().Add(writeLimit)) // in a test there is no connection
-		if _, err := s.writer.Write(piece); err != nil {
-			return err
+// Send sends an event, at the latest with the next Flush. Neither id nor data may hold an end of
+// line. An error means that the caller has gone, or has not taken a piece in 30 seconds. Each piece
+// has a time limit of its own, so that a large event does not cut off a caller who reads slowly.
+func (s *Stream) Send(event, id string, data []byte) error {
+	for _, part := range [...][]byte{[]byte("event: " + event + "\nid: " + id + "\ndata: "), data, []byte("\n\n")} {
+		for piece := range slices.Chunk(part, streamPiece) {
+			_ = s.call.controller.SetWriteDeadline(time.Now().Add(writeLimit)) // in a test there is no connection
+			if _, err := s.writer.Write(piece); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
-}
-
-// Send sends an event, at the latest with the next Flush. Neither id nor data may hold an end of
-// line. An error means that the caller has gone, or has not taken a piece in 30 seconds.
-func (s *Stream) Send(event, id string, data []byte) error {
-	s.sent = true
-	if err := s.write([]byte("event: " + event + "\nid: " + id + "\ndata: ")); err != nil {
-		return err
-	}
-	if err := s.write(data); err != nil {
-		return err
-	}
-	_, err := io.WriteString(s.writer, "\n\n")
-	return err
 }
 
 // Hold counts bytes that the call holds for its caller with large answers, instead of those of the last
@@ -84,10 +72,7 @@ func (s *Stream) Hold(bytes int) bool {
 
 // Flush sends the events. If that fails, the context of the stream ends.
 func (s *Stream) Flush() {
-	if s.sent {
-		s.sent = false
-		_ = s.call.controller.Flush() // always nil: the writer of the router returns no error
-	}
+	_ = s.call.controller.Flush() // always nil: the writer of the router returns no error
 }
 
 // Renew looks up the key of a long call, or its session, once more. It returns false if the key is
