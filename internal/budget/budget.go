@@ -59,12 +59,7 @@ func (b *Bytes) add(n int64) {
 }
 
 // Return returns n bytes.
-func (b *Bytes) Return(n int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.add(-n)
-	b.admit()
-}
+func (b *Bytes) Return(n int64) { b.endQuestion(0, n) }
 
 // large is the size in bytes from which a question keeps a core busy for long.
 const large = 2 << 20
