@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/fault"
@@ -254,6 +255,20 @@ func TestRawMessageIsShownIfAllOfItsFlightsAreInScope(t *testing.T) {
 		got := get(site(&answers{plate: []*bag.Bag{b}}), key, historyPath+"?include_bim=true")
 		if strings.Count(got, "raw_bim_msg") != want || strings.Contains(got, "SECRET") != (key == "demo") {
 			t.Errorf("%s: %s", key, got)
+		}
+	}
+}
+
+// A script that a page runs, or has between its own lines, must not end before the answer does.
+// test/hostile runs scripts in engines of JavaScript.
+func TestAScriptHoldsNothingThatEndsIt(t *testing.T) {
+	b := newBag(t, "0724100001", "ABC123", "</script><script>alert(1)//\u2028\u2029\"'\\`${x}", "LX", "100", "ZRH", "JFK")
+	b.Events[0].Message.Raw = "BSM\x00\r\n\xff*/-->]]><!--"
+	s := site(&answers{plate: []*bag.Bag{b}, passenger: []*bag.Bag{b}})
+	for _, target := range []string{rawPath + "&", passengerPath + "?"} {
+		got, plain := get(s, "demo", target+"callback=a.b"), get(s, "demo", target)
+		if got != "200 /**/a.b("+plain[4:]+");" || strings.ContainsAny(got, "<>\u2028\u2029\x00") || !utf8.ValidString(got) || !json.Valid([]byte(plain[4:])) {
+			t.Errorf("%s: %s", target, got)
 		}
 	}
 }
