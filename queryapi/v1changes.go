@@ -231,15 +231,13 @@ func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery)
 		dst = c.Part(append(strictjson.AppendComma(dst), told.Document...))
 		return c.PartErr()
 	})
-	var reset *changes.ResetError
-	switch {
-	case errors.As(err, &reset):
-		now, err := q.Changes.Now(asked, query.asker)
-		if err != nil {
-			return noChangesYet(c, err), true
+	if reset, ok := errors.AsType[*changes.ResetError](err); ok {
+		var now changes.Cursor
+		if now, err = q.Changes.Now(asked, query.asker); err == nil {
+			return c.Reset(reset.Reason, now.String()), true
 		}
-		return c.Reset(reset.Reason, now.String()), true
-	case err != nil:
+	}
+	if err != nil {
 		return noChangesYet(c, err), true
 	}
 	query.cursor = end

@@ -3,7 +3,6 @@ package apikey
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
+
+	"bagtrail/internal/strictjson"
 )
 
 // This file edits the text of a key file at one place and leaves every other byte as it is. It does
@@ -93,10 +94,7 @@ func splice(file []byte, at *yaml.Node, size int, text string) []byte {
 // members returns the names and values of the members of key in a key file. The values are JSON,
 // which is also YAML.
 func members(key *Key) [][2]string {
-	quote := func(value any) string {
-		text, _ := json.Marshal(value) // never fails for strings and lists of strings
-		return string(text)
-	}
+	quote := func(value any) string { return string(strictjson.Encode(value)) }
 	all := [][2]string{{"name", quote(key.Name)}, {"digest", quote(digestPrefix + hex.EncodeToString(key.digest[:]))}}
 	add := func(wanted bool, name, value string) {
 		if wanted {

@@ -1,7 +1,6 @@
 package changefeed
 
 import (
-	"encoding/json"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
+	"bagtrail/internal/strictjson"
 )
 
 // Filter selects changes. A plate must match every field that is set; the zero Filter selects all
@@ -49,13 +49,7 @@ func (f Filter) Current(airlines *airline.Library) Filter {
 
 // Digest returns a hash of the filter. Two different filters have the same hash with a probability
 // of one in four billion.
-func (f Filter) Digest() uint32 {
-	text, err := json.Marshal(f)
-	if err != nil {
-		panic(err) // a filter holds only texts, numbers and booleans
-	}
-	return digest(string(text))
-}
+func (f Filter) Digest() uint32 { return digest(string(strictjson.Encode(f))) }
 
 func digest(texts ...string) uint32 {
 	h := fnv.New32a()
