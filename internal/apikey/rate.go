@@ -7,21 +7,19 @@ import (
 )
 
 // Allowance says whether the rate limit of the key lets a request pass, and holds the values of the
-// RateLimit headers. For a key without a limit only Allowed is set.
+// RateLimit headers. It is zero for a key without a limit.
 type Allowance struct {
-	Allowed    bool
-	Limited    bool // the key has a limit; otherwise the fields below are 0
-	Limit      int  // requests at once
-	Remaining  int  // requests that would pass now, after this one
-	Window     int  // whole seconds in which an empty bucket refills to Limit
-	Reset      int  // whole seconds until Remaining is Limit again
-	RetryAfter int  // whole seconds until the next request passes; 0 if this one did
+	Limit      int // requests at once, at least 1
+	Remaining  int // requests that would pass now, after this one
+	Window     int // whole seconds in which an empty bucket refills to Limit
+	Reset      int // whole seconds until Remaining is Limit again
+	RetryAfter int // whole seconds until the next request passes; 0 if this one did
 }
 
 // Take takes one request from the limit of the key. Each process has its own limit.
 func (k *Key) Take(now time.Time) Allowance {
 	if k.Rate == 0 || k.bucket == nil {
-		return Allowance{Allowed: true}
+		return Allowance{}
 	}
 	return k.bucket.take(now, k.Rate, float64(k.Burst))
 }
@@ -45,8 +43,8 @@ func (b *bucket) take(now time.Time, rate, burst float64) Allowance {
 		b.filled = now
 	}
 	b.tokens = min(b.tokens, burst)
-	a := Allowance{Limited: true, Limit: int(burst), Allowed: b.tokens >= 1}
-	if a.Allowed {
+	a := Allowance{Limit: int(burst)}
+	if b.tokens >= 1 {
 		b.tokens--
 	} else {
 		a.RetryAfter = int(math.Ceil((1 - b.tokens) / rate))

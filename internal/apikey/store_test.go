@@ -157,7 +157,7 @@ func TestNoRequestIsJudgedByHalfAFile(t *testing.T) {
 				default:
 				}
 				k, found := w.Lookup("secret", now)
-				if !found || !k.Take(now).Limited {
+				if !found || k.Take(now).Limit == 0 {
 					t.Error("the key was gone for a moment")
 					return
 				}
@@ -182,7 +182,7 @@ func TestTheDevelopmentKeyHasEveryRight(t *testing.T) {
 	store := apikey.Development()
 	k, found := store.Lookup(apikey.DevelopmentKey, now)
 	if !found || apikey.DevelopmentKey != "bagtrail-development" || k.Limited() || k.Customer == "" || !k.MayUse(operation.ProcessBIM) ||
-		!k.MayUse(operation.History) || !k.Take(now).Allowed {
+		!k.MayUse(operation.History) || k.Take(now).Limit != 0 {
 		t.Errorf("found %v: %+v", found, k)
 	}
 	for _, text := range []string{"", "bagtrail", "secret"} {

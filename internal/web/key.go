@@ -34,7 +34,7 @@ func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 	}
 	left := c.Key.Take(now)
 	switch {
-	case !left.Limited:
+	case left.Limit == 0:
 	case c.v1(): // draft-ietf-httpapi-ratelimit-headers
 		h["Ratelimit-Policy"] = []string{`"key";q=` + strconv.Itoa(left.Limit) + ";w=" + strconv.Itoa(left.Window)}
 		h["Ratelimit"] = []string{`"key";r=` + strconv.Itoa(left.Remaining) + ";t=" + strconv.Itoa(left.Reset)}
@@ -43,7 +43,7 @@ func (s *Site) admit(h http.Header, c *Call) (refusal Answer, refused bool) {
 		h.Set("RateLimit-Remaining", strconv.Itoa(left.Remaining))
 		h.Set("RateLimit-Reset", strconv.Itoa(left.Reset))
 	}
-	if !left.Allowed {
+	if left.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(left.RetryAfter))
 		return c.refuse(fault.RateLimit, fault.RateLimitV1), true
 	}
