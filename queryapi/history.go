@@ -31,7 +31,8 @@ func parseHistory(values []string, parameters web.Query) (q historyQuery, f faul
 	q.day = f.day(values[1], fault.HistoryDateMissing, fault.HistoryDateFormat)
 	if q.pnr = f.optional(parameters, fault.HistoryPNRCharacters, "pnr"); q.pnr != "" {
 		f.check(isAlphanumeric(q.pnr), fault.HistoryPNRCharacters)
-		f.check(isPNRLength(q.pnr), fault.HistoryPNRLength)
+		n := utf8.RuneCountInString(q.pnr)
+		f.check(n == 5 || n == 6, fault.HistoryPNRLength)
 	}
 	if q.surname = f.optional(parameters, fault.HistorySurnameLetters, "pax_surname"); q.surname != "" {
 		f.check(isLetters(q.surname), fault.HistorySurnameLetters)

@@ -44,12 +44,6 @@ func isAlphanumeric(s string) bool {
 	return strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789") == ""
 }
 
-// isPNRLength reports whether s is 5 or 6 characters long.
-func isPNRLength(s string) bool {
-	n := utf8.RuneCountInString(s)
-	return n == 5 || n == 6
-}
-
 const maxSurname = 60 // letters
 
 // isLetters reports whether s is letters only, of any script.
