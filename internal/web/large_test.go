@@ -76,7 +76,7 @@ func TestLargeAnswersUnderWayAreBoundedAndSmallOnesAlwaysPass(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		r := newRequest(listPath(700, ""))
+		r := request("GET", listPath(700, ""), "", "api_key", demo)
 		caller.ResponseWriter = httptest.NewRecorder()
 		s.ServeHTTP(caller, r)
 	}()
@@ -109,7 +109,7 @@ func TestAnswerThatWasLargeIsRefusedBeforeItIsMade(t *testing.T) {
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		s.ServeHTTP(caller, newRequest(listPath(700, "")))
+		s.ServeHTTP(caller, request("GET", listPath(700, ""), "", "api_key", demo))
 	}()
 	<-caller.reached
 	for _, want := range []struct{ target, status, made int }{{900, 503, 2}, {900, 503, 2}, {700, 503, 2}, {10, 200, 3}, {10, 200, 4}} {
@@ -138,21 +138,21 @@ func TestOfTwoCallersOfALargeAnswerOneGetsIt(t *testing.T) {
 		return serveIt(ctx, c)
 	}
 	s := largeSite(operation, 2<<20)
-	if w := answer(s, newRequest(listPath(700, ""))); w.Code != 200 {
+	if w := answer(s, request("GET", listPath(700, ""), "", "api_key", demo)); w.Code != 200 {
 		t.Fatal(w.Code)
 	}
 	held.Store(true)
 	first := make(chan int, 1)
-	go func() { first <- answer(s, newRequest(listPath(700, ""))).Code }()
+	go func() { first <- answer(s, request("GET", listPath(700, ""), "", "api_key", demo)).Code }()
 	<-begun
-	if w := answer(s, newRequest(listPath(700, ""))); w.Code != 503 {
+	if w := answer(s, request("GET", listPath(700, ""), "", "api_key", demo)); w.Code != 503 {
 		t.Errorf("while the answer is made for another caller: %d", w.Code)
 	}
 	close(leave)
 	if got := <-first; got != 200 {
 		t.Errorf("the first caller: %d", got)
 	}
-	if w := answer(s, newRequest(listPath(700, ""))); w.Code != 200 {
+	if w := answer(s, request("GET", listPath(700, ""), "", "api_key", demo)); w.Code != 200 {
 		t.Errorf("after it: %d", w.Code)
 	}
 }
@@ -193,7 +193,7 @@ func TestWhatAnswersAreMadeOfIsBoundedWithinTheDeadline(t *testing.T) {
 	s := largeSite(operation, 1<<20)
 	first := make(chan int)
 	go func() {
-		first <- answer(s, newRequest(listPath(1, ""))).Code
+		first <- answer(s, request("GET", listPath(1, ""), "", "api_key", demo)).Code
 	}()
 	<-began
 	if w := ask(t, s, "GET", listPath(1, ""), nil, "api_key", demo); w.Code != 503 || w.Body.String() != failure(fault.Unavailable) {
@@ -250,26 +250,6 @@ func TestCallerWhoDoesNotReadIsCutOff(t *testing.T) {
 	}
 }
 
-// heldBody begins with some bytes, and goes on once released is closed.
-type heldBody struct {
-	first    io.Reader
-	reached  chan struct{} // closed once the first bytes are read
-	released chan struct{}
-	ended    bool
-}
-
-func (b *heldBody) Read(dst []byte) (int, error) {
-	if n, err := b.first.Read(dst); err == nil {
-		return n, nil
-	}
-	if !b.ended {
-		b.ended = true
-		close(b.reached)
-	}
-	<-b.released
-	return 0, io.EOF
-}
-
 // mayPost are keys of which two have all rights, and one has none.
 var mayPost = keys{
 	demo:              {Name: "demo", Operations: apikey.Scope{All: true}},
@@ -294,16 +274,15 @@ func uploadSite() *web.Site {
 // upload begins to post 4 MiB, of which some bytes arrive. finish lets the body end, and returns the
 // answer.
 func upload(s *web.Site, key string, arrived int) (finish func() *httptest.ResponseRecorder) {
-	body := &heldBody{first: strings.NewReader(strings.Repeat(" ", arrived)), reached: make(chan struct{}), released: make(chan struct{})}
-	r := httptest.NewRequest("POST", "/v1/messages", body)
-	r.ContentLength = 4 << 20
-	r.Header.Set("api_key", key)
-	r.Header.Set("Content-Type", "application/json")
+	r := request("POST", "/v1/messages", "", "api_key", key, "Content-Type", "application/json")
+	body, sender := io.Pipe()
+	r.Body, r.ContentLength = body, 4<<20
 	answered := make(chan *httptest.ResponseRecorder, 1)
 	go func() { answered <- answer(s, r) }()
-	<-body.reached
+	_, _ = sender.Write(make([]byte, arrived))
+	_, _ = sender.Write(nil) // returns when the site reads on, and so has counted what has arrived
 	return func() *httptest.ResponseRecorder {
-		close(body.released)
+		_ = sender.Close()
 		return <-answered
 	}
 }

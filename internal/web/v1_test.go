@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"go.uber.org/zap"
@@ -267,7 +269,7 @@ func TestABodyOfV1HasOneContentTypeAndALimit(t *testing.T) {
 		}
 	}
 	cut := request("POST", "/v1/bags/search", "", "api_key", demo, "Content-Type", "application/json")
-	cut.Body, cut.ContentLength = brokenBody{}, 10
+	cut.Body, cut.ContentLength = io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)), 10
 	if got := problem(t, answer(s, cut)); got != "400 invalid-request " {
 		t.Errorf("a body that was cut off: %s", got)
 	}
@@ -297,16 +299,11 @@ func TestAnOperationWithoutABodyRefusesOne(t *testing.T) {
 		}
 	}
 	cut := request("POST", "/v1/webhooks/wh_1/secret", "", "api_key", demo)
-	cut.Body, cut.ContentLength = brokenBody{}, 10
+	cut.Body, cut.ContentLength = io.NopCloser(iotest.ErrReader(io.ErrUnexpectedEOF)), 10
 	if got := problem(t, answer(s, cut)); got != refused {
 		t.Errorf("a body that was cut off: %s, want %s", got, refused)
 	}
 }
-
-type brokenBody struct{}
-
-func (brokenBody) Read([]byte) (int, error) { return 0, errors.New("the connection is gone") }
-func (brokenBody) Close() error             { return nil }
 
 func TestV1AnswersTroubleWithProblems(t *testing.T) {
 	for want, serve := range map[string]func(context.Context, *web.Call) web.Answer{

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"go.uber.org/zap"
@@ -114,13 +115,6 @@ func ask(t *testing.T, s http.Handler, method, target string, body io.Reader, he
 }
 
 const demo = "secret-of-demo"
-
-// newRequest is a question with a key.
-func newRequest(target string) *http.Request {
-	r := httptest.NewRequest("GET", target, nil)
-	r.Header.Set("api_key", demo)
-	return r
-}
 
 func failure(id fault.ID) string {
 	return fmt.Sprintf(`{"success":false,"errors":[{"error_code":%q,"error_description":"%s"}]}`, id.Code, id.Text)
@@ -424,17 +418,13 @@ func TestBodyIsReadWholeOrNotAtAll(t *testing.T) {
 		{"one MiB", strings.NewReader(strings.Repeat("x", 1<<20)), 200, `{"success":true,"length":1048576,"cut":false}`},
 		{"announced too large", strings.NewReader(strings.Repeat("x", 1<<20+1)), 413, failure(fault.TooLarge)},
 		{"chunked too large", io.MultiReader(strings.NewReader(strings.Repeat("x", 1<<20)), strings.NewReader("x")), 413, failure(fault.TooLarge)},
-		{"cut off", io.MultiReader(strings.NewReader("x"), brokenReader{}), 200, `{"success":true,"length":0,"cut":true}`},
+		{"cut off", io.MultiReader(strings.NewReader("x"), iotest.ErrReader(io.ErrUnexpectedEOF)), 200, `{"success":true,"length":0,"cut":true}`},
 	} {
 		if w := ask(t, s, "POST", path, tc.body, "api_key", demo); w.Code != tc.status || w.Body.String() != tc.want {
 			t.Errorf("%s: %d %s, want %d %s", tc.name, w.Code, w.Body, tc.status, tc.want)
 		}
 	}
 }
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 func TestUnavailableIs503WithRetryAfter(t *testing.T) {
 	core, logs := observer.New(zapcore.InfoLevel)
@@ -475,7 +465,7 @@ func TestAPanicInAStreamOrAPageIsLoggedWithoutItsValue(t *testing.T) {
 	broken := web.Page{Path: "/console/", Forms: true, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("MUELLER") })}
 	s := web.New(web.Settings{Keys: testKeys, Log: zap.New(core), Clock: time.Now}, []web.Operation{stream}, []web.Page{broken})
 	for target, want := range map[string]string{"/v1/changes": "200 /v1/changes", "/console/flights": "500 /console/"} {
-		w := answer(s, newRequest(target))
+		w := answer(s, request("GET", target, "", "api_key", demo))
 		entries := logs.TakeAll()
 		if len(entries) != 1 {
 			t.Fatalf("%s: %d lines in the log", target, len(entries))
