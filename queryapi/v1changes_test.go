@@ -2,6 +2,7 @@ package queryapi_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -82,24 +83,25 @@ func (x *changeIndex) Sequences(_ context.Context, _ changes.Epoch, plates []bag
 }
 
 // changeSite returns a site over an index of changes.
-func changeSite(index *changeIndex) *web.Site { return loggedChangeSite(index, zap.NewNop()) }
-
-func loggedChangeSite(index *changeIndex, log *zap.Logger) *web.Site {
-	return tailedChangeSite(index, log, testKeys, changes.NewTail(nil, "", zap.NewNop()))
+func changeSite(index *changeIndex) *web.Site {
+	return changeSiteOver(index, memory.New(), nil, web.Settings{Keys: testKeys, Log: zap.NewNop()})
 }
 
-func tailedChangeSite(index *changeIndex, log *zap.Logger, keys web.Keys, tail *changes.Tail) *web.Site {
+// changeSiteOver returns a site over an index of changes and one of messages. Without a tail nothing
+// is published.
+func changeSiteOver(index *changeIndex, bags trail.Index, tail *changes.Tail, settings web.Settings) *web.Site {
 	library := airport.New()
-	trails := trail.New(memory.New(), enricher.New(library), trail.Settings{Airports: library, Now: time.Now})
+	trails := trail.New(bags, enricher.New(library), trail.Settings{Airports: library, Now: time.Now})
 	feed := changefeed.New(changefeed.Config{
-		Changes: &changes.Reader{Index: index}, Tail: tail,
+		Changes: &changes.Reader{Index: index}, Tail: cmp.Or(tail, changes.NewTail(nil, "", zap.NewNop())),
 		Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
 	})
 	queries := queryapi.Queries{
 		Trails:   func(s bag.Sight) queryapi.Trails { return trails.For(s) },
 		Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour, Clock: time.Now,
 	}
-	return web.New(web.Settings{Keys: keys, Log: log, Clock: time.Now}, queries.Operations(), nil)
+	settings.Clock = time.Now
+	return web.New(settings, queries.Operations(), nil)
 }
 
 func newChangeIndex() *changeIndex {
@@ -172,15 +174,8 @@ func (x *countedReads) Read(ctx context.Context, w trail.Wanted) (trail.Found, e
 func siteOfChanges(t *testing.T, bags *countedReads, answerBytes int64, plates int, message func(plate string) string) (s *web.Site, target string) {
 	t.Helper()
 	library, index := airport.New(), newChangeIndex()
-	filer := enricher.New(library)
-	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, filer), Index: bags})
-	trails := trail.New(bags, filer, trail.Settings{Airports: library, Now: time.Now})
-	feed := changefeed.New(changefeed.Config{
-		Changes: &changes.Reader{Index: index}, Tail: changes.NewTail(nil, "", zap.NewNop()),
-		Trails: trails, Patient: trails, Airports: library, References: flightref.None(), Clock: time.Now,
-	})
-	queries := queryapi.Queries{Airports: library, Airlines: airline.New(), Flights: flightref.None(), Changes: feed, ChangesRetention: 72 * time.Hour, Clock: time.Now}
-	s = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: answerBytes}, queries.Operations(), nil)
+	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: ingestor.NewJudge(library, enricher.New(library)), Index: bags})
+	s = changeSiteOver(index, bags, nil, web.Settings{Keys: testKeys, Log: zap.NewNop(), AnswerBytes: answerBytes})
 	target = "/v1/changes?limit=1000&cursor=" + cursorOf(t, askV1(s, "lx", "/v1/changes", "").Body.String())
 	for i := range plates {
 		plate := fmt.Sprintf("0724%06d", i)
@@ -315,7 +310,7 @@ func TestWithoutChangesTheReasonIsTold(t *testing.T) {
 		"lost": {}, "being built": {epoch: changes.Epoch{Begun: 1, Partitions: 2}, progress: changes.Progress{Told: -1, Floor: -1}}, "away": {err: errors.New("away")},
 	} {
 		seen, lines := observer.New(zap.ErrorLevel)
-		if w := askV1(loggedChangeSite(index, zap.New(seen)), "demo", "/v1/changes", ""); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
+		if w := askV1(changeSiteOver(index, memory.New(), nil, web.Settings{Keys: testKeys, Log: zap.New(seen)}), "demo", "/v1/changes", ""); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") != "1" {
 			t.Errorf("an index that is %s: %d %s", name, w.Code, w.Body)
 		}
 		if n := lines.Len(); (n > 0) != (name == "away") { // an index is built now and then, which is no error
@@ -398,7 +393,7 @@ func TestAWaitTellsNothingToAKeyThatIsRevokedOrNarrowedMeanwhile(t *testing.T) {
 	} {
 		keys, index := new(changingKey), newChangeIndex()
 		keys.Store(testKeys["demo"])
-		s := tailedChangeSite(index, zap.NewNop(), keys, tail)
+		s := changeSiteOver(index, memory.New(), tail, web.Settings{Keys: keys, Log: zap.NewNop()})
 		cursor := cursorOf(t, askV1(s, "demo", "/v1/changes", "").Body.String())
 		index.read = func() {
 			keys.Store(tc.key)
@@ -477,7 +472,7 @@ func TestAStreamEndsWithinThreeSecondsOnceItsKeyIsKnownToBeRevoked(t *testing.T)
 	synctest.Test(t, func(t *testing.T) {
 		keys := new(changingKey)
 		keys.Store(testKeys["demo"])
-		s := tailedChangeSite(newChangeIndex(), zap.NewNop(), keys, changes.NewTail(nil, "", zap.NewNop()))
+		s := changeSiteOver(newChangeIndex(), memory.New(), nil, web.Settings{Keys: keys, Log: zap.NewNop()})
 		time.AfterFunc(time.Millisecond, func() { keys.Store(nil) })
 		began := time.Now()
 		w := ask(t.Context(), s, "GET", "/v1/changes", "", "api_key", "demo", "Accept", "text/event-stream")

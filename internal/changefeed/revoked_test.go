@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/changefeed"
 )
 
 // holding is a listener that takes nothing for a while. Meanwhile its key is revoked.
 type holding struct {
+	lagging
 	mu      sync.Mutex
 	revoked bool
 	after   int           // changes that it was sent after the revocation
@@ -44,10 +44,6 @@ func (h *holding) Flush() {
 		<-h.hold
 	}
 }
-
-func (h *holding) Renew(context.Context) (*apikey.Key, bool)       { return nil, false } // it is asked after the revocation only
-func (*holding) Ask(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
-func (*holding) Hold(int) bool                                     { return true }
 
 // The beat that finds the revocation is due. Nothing more may be told before it.
 func TestAStreamTellsNothingOnceTheBeatThatEndsItIsDue(t *testing.T) {
