@@ -35,29 +35,14 @@ func AppendString(dst []byte, s string) []byte {
 			i++
 			continue
 		}
-		if s[i] < utf8.RuneSelf {
-			dst = append(dst, s[done:i]...)
-			dst = appendEscape(dst, s[i])
-			i++
-			done = i
-			continue
-		}
 		r, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			dst = append(dst, s[done:i]...)
-			dst = append(dst, `\ufffd`...)
-			done = i + size
-		case r == '\u2028' || r == '\u2029':
-			dst = append(dst, s[done:i]...)
-			dst = append(dst, `\u202`...)
-			dst = append(dst, hexDigits[r&0xf])
+		if r < utf8.RuneSelf || r == utf8.RuneError && size == 1 || r == '\u2028' || r == '\u2029' {
+			dst = appendEscape(append(dst, s[done:i]...), r)
 			done = i + size
 		}
 		i += size
 	}
-	dst = append(dst, s[done:]...)
-	return append(dst, '"')
+	return append(append(dst, s[done:]...), '"')
 }
 
 // AppendComma appends a comma, unless dst ends with the bracket that opens a list or an object.
@@ -120,11 +105,11 @@ func AppendName(dst []byte, name string) []byte {
 	return append(append(append(AppendComma(dst), '"'), name...), '"', ':')
 }
 
-func appendEscape(dst []byte, b byte) []byte {
-	if i := strings.IndexByte("\"\\\n\r\t", b); i >= 0 {
+func appendEscape(dst []byte, r rune) []byte {
+	if i := strings.IndexRune("\"\\\n\r\t", r); i >= 0 {
 		return append(dst, '\\', `"\nrt`[i])
 	}
-	return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&0xf])
+	return append(dst, '\\', 'u', hexDigits[r>>12], hexDigits[r>>8&0xf], hexDigits[r>>4&0xf], hexDigits[r&0xf])
 }
 
 // Encode returns v as encoding/json writes it. It panics if v holds something that JSON cannot
