@@ -23,10 +23,7 @@ import (
 // resubmitOne answers POST /v1/rejects/{id}/resubmit.
 func (d Rejects) resubmitOne(ctx context.Context, c *web.Call) web.Answer {
 	a := bodyArguments(c).allowOnly("text")
-	var mended *string
-	if text := a.text("text", isNotEmpty, "a message"); len(a.all("text")) > 0 {
-		mended = &text
-	}
+	mended := a.text("text", isNotEmpty, "a message")
 	return d.one(ctx, c, a, func(r *rejectstore.Reject) web.Answer {
 		outcome, err := d.resubmit(ctx, c.Key, r, resubmission{Key: c.Key.Name, Text: mended})
 		if err != nil {
@@ -56,7 +53,7 @@ func (d Rejects) dismissOne(ctx context.Context, c *web.Call) web.Answer {
 var reasonForm = "a sentence of at most " + strconv.Itoa(maxReason) + " characters"
 
 func isReason(s string) bool {
-	return strings.TrimSpace(s) != "" && utf8.RuneCountInString(s) <= maxReason && utf8.ValidString(s)
+	return strings.TrimSpace(s) != "" && utf8.RuneCountInString(s) <= maxReason
 }
 
 // failed answers that a decision failed.
@@ -109,7 +106,7 @@ type resubmission struct {
 	Received time.Time `json:"received"`
 	Key      string    `json:"key"` // name of the API key
 	Job      string    `json:"job,omitempty"`
-	Text     *string   `json:"text,omitempty"`
+	Text     string    `json:"text,omitempty"` // the mended text; "": that of the reject
 }
 
 // interrupted is the age at which a resubmission that has not ended counts as interrupted.
@@ -121,8 +118,8 @@ func (s *resubmission) envelope(r *rejectstore.Reject, authorise func(*parser.Me
 		Raw: r.Text, JSON: r.JSON, Report: r.Report, Received: s.Received, Key: r.RecordKey, Sender: s.Key, Reject: r.ID,
 		Origin: "reject/" + r.ID + "/" + strconv.FormatInt(s.Received.UnixMilli(), 10), NoPosition: true, Authorise: authorise,
 	}
-	if s.Text != nil {
-		env.Raw, env.JSON, env.Report = *s.Text, false, false
+	if s.Text != "" {
+		env.Raw, env.JSON, env.Report = s.Text, false, false
 	}
 	return env
 }
@@ -130,8 +127,8 @@ func (s *resubmission) envelope(r *rejectstore.Reject, authorise func(*parser.Me
 // step returns what the history says of the resubmission.
 func (s *resubmission) step(o *ingestor.Outcome) rejectstore.Step {
 	step := rejectstore.Step{At: s.Received, Action: "resubmit", Key: s.Key, Job: s.Job, Verdict: o.Verdict.String()}
-	if s.Text != nil && len(*s.Text) <= ingestor.MaxMessage {
-		step.Text = strings.ToValidUTF8(*s.Text, "\uFFFD")
+	if len(s.Text) <= ingestor.MaxMessage {
+		step.Text = s.Text
 	}
 	if len(o.Errors) > 0 {
 		step.Diagnostics = ingestor.AppendDiagnostics(nil, o.Errors[:min(len(o.Errors), maxShown)])
@@ -171,7 +168,7 @@ func (d Rejects) resubmit(ctx context.Context, key *apikey.Key, r *rejectstore.R
 
 // judge decides on a resubmission by a key, and writes nothing.
 func (d Rejects) judge(key *apikey.Key, r *rejectstore.Reject, s *resubmission) ingestor.Outcome {
-	if r.Report && s.Text == nil && key.Limited() { // a report has no scope that could be compared
+	if r.Report && s.Text == "" && key.Limited() { // a report has no scope that could be compared
 		return ingestor.Outcome{Verdict: ingestor.Unauthorised}
 	}
 	return d.Acceptor.Judge(s.envelope(r, key.Message))
@@ -180,10 +177,7 @@ func (d Rejects) judge(key *apikey.Key, r *rejectstore.Reject, s *resubmission) 
 // repeats reports whether a claim was made by the same resubmission, whose answer got lost.
 func (s *resubmission) repeats(claim string) bool {
 	var other resubmission
-	if json.Unmarshal([]byte(claim), &other) != nil || other.Key != s.Key || other.Job != s.Job || (other.Text == nil) != (s.Text == nil) {
-		return false
-	}
-	return s.Text == nil || *s.Text == *other.Text
+	return json.Unmarshal([]byte(claim), &other) == nil && other.Key == s.Key && other.Job == s.Job && other.Text == s.Text
 }
 
 // yield returns the conflict with another decision on a reject. It completes a resubmission that
