@@ -56,9 +56,8 @@ type Asker struct {
 
 // Change is one change, as it is told to a key.
 type Change struct {
-	ID       string
-	Plate    bag.Plate
-	Position changes.Position
+	ID string
+	changes.Candidate
 	Document []byte // JSON
 }
 

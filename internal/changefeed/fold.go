@@ -62,7 +62,7 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 			Viewer: bag.NewViewer(ctx, sight), Airports: f.Airports, References: f.References, Fields: a.Fields, MaxEvents: MaxEvents,
 		}}
 		for i, c := range candidates[from:to] {
-			told[from+i] = w.change(&a.Filter, changes.Position{Epoch: epoch, Sequence: c.Sequence}, c.Plate, bags[c.Plate])
+			told[from+i] = w.change(&a.Filter, epoch, c, bags[c.Plate])
 		}
 		return w.Viewer.Err()
 	})
@@ -86,21 +86,21 @@ type writer struct {
 }
 
 // change returns the change of a plate, with its document if it is to be told.
-func (w *writer) change(filter *Filter, at changes.Position, plate bag.Plate, bags []trail.Traced) folded {
-	c := folded{Change: Change{ID: at.ID(plate), Plate: plate, Position: at}}
+func (w *writer) change(filter *Filter, epoch int64, of changes.Candidate, bags []trail.Traced) folded {
+	c := folded{Change: Change{ID: changes.Position{Epoch: epoch, Sequence: of.Sequence}.ID(of.Plate), Candidate: of}}
 	for _, t := range bags {
 		c.weight += len(t.Bag.Events) * weightOfEvent
 		if view := w.Viewer.View(t.Bag); view != nil {
 			c.seen = append(c.seen, view)
 		}
 	}
-	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.airports, plate, c.seen) {
+	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.airports, of.Plate, c.seen) {
 		return c
 	}
 	dst := strictjson.AppendText(append(w.text[:0], '{'), "id", c.ID)
-	dst = strictjson.AppendText(dst, "plate", string(plate))
-	dst = strictjson.AppendNumber(dst, "epoch", at.Epoch)
-	dst = strictjson.AppendNumber(dst, "sequence", at.Sequence)
+	dst = strictjson.AppendText(dst, "plate", string(of.Plate))
+	dst = strictjson.AppendNumber(dst, "epoch", epoch)
+	dst = strictjson.AppendNumber(dst, "sequence", of.Sequence)
 	dst = append(dst, `,"bags":[`...)
 	for _, t := range bags {
 		if next, seen := w.Append(strictjson.AppendComma(dst), t); seen {

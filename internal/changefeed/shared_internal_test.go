@@ -9,6 +9,7 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
+	"bagtrail/internal/changes"
 )
 
 func subjectOf(plate bag.Plate, key *apikey.Key) []subject {
@@ -19,7 +20,7 @@ func subjectOf(plate bag.Plate, key *apikey.Key) []subject {
 func folding(n *int, plate bag.Plate, weight int) func([]int) ([]folded, error) {
 	return func(places []int) ([]folded, error) {
 		*n += len(places)
-		return []folded{{Change: Change{Plate: plate}, weight: weight}}, nil
+		return []folded{{Change: Change{Candidate: changes.Candidate{Plate: plate}}, weight: weight}}, nil
 	}
 }
 
@@ -31,7 +32,7 @@ func TestWhoAsksAtOnceWaitsForOneFold(t *testing.T) {
 		_, _ = s.get(t.Context(), subjectOf("0724100001", nil), func([]int) ([]folded, error) {
 			close(begun)
 			<-proceed
-			return []folded{{Change: Change{Plate: "0724100001"}}}, nil
+			return []folded{{Change: Change{Candidate: changes.Candidate{Plate: "0724100001"}}}}, nil
 		})
 	})
 	<-begun

@@ -8,7 +8,6 @@ import (
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/changes"
-	"bagtrail/internal/kafka"
 	"bagtrail/internal/pause"
 	"bagtrail/internal/strictjson"
 )
@@ -273,8 +272,7 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 func (s *stream) send(list []Change) error {
 	for i := range list {
 		c := &list[i]
-		partition := kafka.PartitionOf([]byte(c.Plate), len(s.cursor.Sequences))
-		s.cursor.Pass(changes.Candidate{Plate: c.Plate, Partition: partition, Sequence: c.Position.Sequence})
+		s.cursor.Pass(c.Candidate)
 		if err := s.to.Send(EventChange, s.cursor.String(), c.Document); err != nil {
 			return err
 		}

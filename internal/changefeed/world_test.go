@@ -235,7 +235,7 @@ func (w *world) reader(k *apikey.Key, f changefeed.Filter) *reader {
 func (w *world) parse(c changefeed.Change) (t told) {
 	w.t.Helper()
 	w.unmarshal(c.Document, &t)
-	if t.ID != c.ID || t.Plate != string(c.Plate) || t.Sequence != c.Position.Sequence {
+	if t.ID != c.ID || t.Plate != string(c.Plate) || t.Sequence != c.Sequence {
 		w.t.Fatalf("%+v: %s", c, c.Document)
 	}
 	return t

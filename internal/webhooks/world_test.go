@@ -102,7 +102,7 @@ func (f *feed) Next(_ context.Context, a changefeed.Asker, c changes.Cursor, lim
 			b.Cursor, b.More = f.cursor(a, i), true
 			break
 		}
-		b.Changes = append(b.Changes, changefeed.Change{ID: string(plate), Plate: plate, Document: []byte(document)})
+		b.Changes = append(b.Changes, changefeed.Change{ID: string(plate), Candidate: changes.Candidate{Plate: plate}, Document: []byte(document)})
 	}
 	return b, nil
 }
