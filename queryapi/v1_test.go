@@ -528,14 +528,12 @@ func sameStatuses(t *testing.T, limited, free *office, plate string) (compared i
 // A through flight has a leg for each part, and the bag may change its container between them.
 func TestAThroughFlightShowsTheContainerOfItsOwnLeg(t *testing.T) {
 	o := newOffice(testKeys["demo"])
-	for _, text := range []string{
+	o.takeText(t,
 		"BSM\n.V/1LGVA\n.F/LX204/14MAR/ZRH\n.N/0724100001001\nENDBSM\n",
 		"BSM\n.V/1LZRH\n.F/LX204/14MAR/JFK\n.N/0724100001001\nENDBSM\n",
 		"BPM\n.V/1LGVA\n.J/R///14MAR/0800Z\n.F/LX204/14MAR/ZRH\n.U/AKE11111LX/11L\n.N/0724100001001\nENDBPM\n",
 		"BPM\n.V/1LZRH\n.J/R///14MAR/1100Z\n.F/LX204/14MAR/JFK\n.U/AKE22222LX/22L\n.N/0724100001001\nENDBPM\n",
-	} {
-		o.takeText(t, text)
-	}
+	)
 	for at, want := range map[string]string{
 		"GVA/D": `"stowage_device":"AKE11111LX","aircraft_compartment":"11L"`, "ZRH/A": `"stowage_device":"AKE11111LX","aircraft_compartment":"11L"`,
 		"ZRH/D": `"stowage_device":"AKE22222LX","aircraft_compartment":"22L"`, "JFK/A": `"stowage_device":"AKE22222LX","aircraft_compartment":"22L"`,
@@ -549,14 +547,12 @@ func TestAThroughFlightShowsTheContainerOfItsOwnLeg(t *testing.T) {
 // An event of an arrival is about the part of a through flight that ends there.
 func TestAnArrivalIsAboutTheLegThatEndsThere(t *testing.T) {
 	o := newOffice(testKeys["demo"])
-	for _, text := range []string{
+	o.takeText(t,
 		"BSM\n.V/1LGVA\n.F/LX204/14MAR/ZRH\n.O/LX204/14MAR/JFK\n.N/0724100001001\nENDBSM\n",
 		"BPM\n.V/1LZRH\n.J/R///14MAR/1000Z\n.I/LX204/14MAR/GVA\n.N/0724100001001\nENDBPM\n",
 		"BPM\n.V/1LZRH\n.J/R///14MAR/1100Z\n.F/LX204/14MAR/JFK\n.N/0724100001001\nENDBPM\n",
 		"BPM\n.V/1LJFK\n.J/R///14MAR/2000Z\n.F/LX204/14MAR/JFK\n.N/0724100001001\nENDBPM\n",
-	} {
-		o.takeText(t, text)
-	}
+	)
 	if got, want := o.legsOfEvents("0724100001"), []string{"ARRIVEDZRH0", "LOADED_ON_AIRCRAFTZRH1", "ARRIVEDJFK1", "EXPECTEDGVA0"}; !slices.Equal(got, want) {
 		t.Errorf("events and their legs: %v, want %v", got, want)
 	}
@@ -611,15 +607,13 @@ func (o *office) legsOfEvents(plate string) (all []string) {
 // theirs.
 func TestAFlightShowsEachBagOfAPlateThoughTheirNamesAreEqual(t *testing.T) {
 	o := newOffice(testKeys["demo"])
-	for _, text := range []string{
+	o.takeText(t,
 		"BSM\n.V/1LZRH\n.F/LX301/14MAR/JFK\n.N/0724100001001\n.L/AAA111\nENDBSM\n",
 		"BSM\nDEL\n.V/1LJFK\n.F/LX309/14MAR/LHR\n.I/LX301/14MAR/ZRH\n.N/0724100001001\n.L/GGG111\nENDBSM\n",
 		"BSM\nDEL\n.V/1LGVA\n.F/LX307/14MAR/LHR\n.N/0724100001001\n.L/GGG111\nENDBSM\n",
 		"BSM\n.V/1LMUC\n.F/LX303/14MAR/LHR\n.N/0724100001001\nENDBSM\n",
 		"BPM\n.V/1LGVA\n.F/LX307/14MAR/LHR\n.J/S\n.N/0724100001001\n.L/GGG111\nENDBPM\n",
-	} {
-		o.takeText(t, text)
-	}
+	)
 	var bags, listed []string
 	for _, b := range bagsIn(o.get("/v1/bags/0724100001")) {
 		events := b["events"].([]any)
@@ -638,14 +632,12 @@ func TestAFlightShowsEachBagOfAPlateThoughTheirNamesAreEqual(t *testing.T) {
 // A key that does not see all of a plate's messages sees the data of its second bag too.
 func TestALimitedKeySeesTheSecondBagOfAPlateOnAFlight(t *testing.T) {
 	o := newOffice(testKeys["lx"])
-	for _, text := range []string{
+	o.takeText(t,
 		"BSM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.N/0724100001001\n.S/Y//C\n.P/1MEIER\n.L/ZZZ111\n.Y/LX1\nENDBSM\n",
 		"BSM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.N/0724100001001\n.S/Y//C\n.P/1HUBER\n.L/BBB111\n.Y/LX1\nENDBSM\n",
 		"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.S/Y//B\n.P/1HUBER\n.L/CCC111\n.Y/BA1\nENDBSM\n",
 		"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.S/Y//B\n.P/1MEIER\n.L/DDD111\n.Y/BA1\nENDBSM\n",
-	} {
-		o.takeText(t, text)
-	}
+	)
 	listed := bagsIn(o.get("/v1/flights/ZRH/D/LX/303/2026-03-14"))
 	if len(listed) != 2 {
 		t.Fatalf("%v", listed)
@@ -662,13 +654,11 @@ func TestALimitedKeySeesTheSecondBagOfAPlateOnAFlight(t *testing.T) {
 func TestAFlightTellsWhichBagsAreUnknown(t *testing.T) {
 	for _, key := range []string{"demo", "lx"} {
 		o := newOffice(testKeys[key])
-		for _, text := range []string{
+		o.takeText(t,
 			"BPM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.J/S\n.N/0724100001001\n.L/BBB111\nENDBPM\n",
 			"BSM\n.V/1LLHR\n.F/BA602/14MAR/BOS\n.N/0724100001001\n.L/BBB111\nENDBSM\n",
 			"BPM\n.V/1LZRH\n.F/LX303/14MAR/LHR\n.J/S\n.N/0724100002001\n.L/BBB111\nENDBPM\n",
-		} {
-			o.takeText(t, text)
-		}
+		)
 		listed := bagsIn(o.get("/v1/flights/ZRH/D/LX/303/2026-03-14"))
 		if len(listed) != 2 {
 			t.Fatalf("%s: %v", key, listed)

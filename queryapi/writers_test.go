@@ -176,15 +176,17 @@ func (o *office) take(t *testing.T, s worldMessage) {
 	o.takeText(t, s.text())
 }
 
-// takeText is take for the text of a message.
-func (o *office) takeText(t *testing.T, text string) {
+// takeText is take for the texts of messages.
+func (o *office) takeText(t *testing.T, texts ...string) {
 	t.Helper()
-	o.now, o.count = o.now.Add(time.Hour), o.count+1
-	outcomes, err := o.acceptor.AcceptBatch(context.Background(), []ingestor.Envelope{{
-		Raw: text, Received: o.now, Position: bag.Position{Known: true, Offset: o.count},
-	}})
-	if err != nil || outcomes[0].Verdict != ingestor.Accepted {
-		t.Fatalf("%q: %v %v", text, outcomes, err)
+	for _, text := range texts {
+		o.now, o.count = o.now.Add(time.Hour), o.count+1
+		outcomes, err := o.acceptor.AcceptBatch(context.Background(), []ingestor.Envelope{{
+			Raw: text, Received: o.now, Position: bag.Position{Known: true, Offset: o.count},
+		}})
+		if err != nil || outcomes[0].Verdict != ingestor.Accepted {
+			t.Fatalf("%q: %v %v", text, outcomes, err)
+		}
 	}
 }
 
