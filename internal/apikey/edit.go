@@ -1,11 +1,11 @@
 package apikey
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,11 +37,9 @@ func List(path string) ([]*Key, error) {
 // file stores only its digest. Create makes the file if it does not exist, and leaves its other
 // entries and its comments unchanged. If the file or the key is faulty, for example if the name is
 // taken, Create returns an error and changes nothing.
-func Create(path string, key Key, random io.Reader) (text string, err error) {
+func Create(path string, key Key) (text string, err error) {
 	drawn := make([]byte, 32)
-	if _, err := io.ReadFull(random, drawn); err != nil {
-		return "", fmt.Errorf("create key: %w", err)
-	}
+	_, _ = rand.Read(drawn) // never fails
 	text = keyPrefix + base64.RawURLEncoding.EncodeToString(drawn)
 	key.setBurst()
 	key.digest, key.bucket = sha256.Sum256([]byte(text)), nil
@@ -107,13 +105,8 @@ func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, er
 	if err != nil {
 		return err
 	}
-	if !sameKeys(got, want) {
+	if !slices.EqualFunc(got, want, func(x, y *Key) bool { return slices.Equal(members(x), members(y)) }) {
 		return errLayout
 	}
 	return wholefile.Write(path, file)
-}
-
-// sameKeys reports whether both lists have the same entries in a key file.
-func sameKeys(a, b []*Key) bool {
-	return slices.EqualFunc(a, b, func(x, y *Key) bool { return slices.Equal(members(x), members(y)) })
 }

@@ -42,16 +42,13 @@ func insertEntry(file []byte, key *Key) ([]byte, error) {
 	return slices.Concat(file[:end], []byte(entry), file[end:]), nil
 }
 
-// markRevoked returns file with the entry at index of the list marked as revoked.
+// markRevoked returns a file that Parse accepts with the entry at index of its list marked as revoked.
 func markRevoked(file []byte, index int) ([]byte, error) {
 	list, err := keyList(file)
 	if err != nil {
 		return nil, err
 	}
 	entry := list.Content[index]
-	if entry.Kind != yaml.MappingNode || len(entry.Content) == 0 {
-		return nil, errLayout
-	}
 	for member := range slices.Chunk(entry.Content, 2) {
 		if member[0].Value == "revoked" {
 			return splice(file, member[1], len(member[1].Value), "true"), nil

@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -58,7 +57,7 @@ func (p *process) createKey() *cobra.Command {
 			if key.Expires, err = moment("--expires", expires, time.Time{}); err != nil {
 				return err
 			}
-			text, err := apikey.Create(path, key, rand.Reader)
+			text, err := apikey.Create(path, key)
 			if err != nil {
 				return fileError(err)
 			}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -70,7 +69,7 @@ func (s *service) makeOwnKey() error {
 	}
 	everything := apikey.Scope{All: true}
 	key := apikey.Key{Name: "serve", Customer: "SERVE", Airlines: everything, Airports: everything, Operations: everything}
-	text, err := apikey.Create(path, key, rand.Reader)
+	text, err := apikey.Create(path, key)
 	if err != nil {
 		return fileError(err)
 	}
