@@ -59,23 +59,22 @@ func (h Home) handler(clock func() time.Time) http.Handler {
 // homeContent is the data of the template of the page.
 type homeContent struct {
 	Home
-	Ready     bool
-	Simulated bool
-	Base      string // URL of the service, without a path
-	Key       string // of the commands
-	Message   string // a message about the bag, as a part of a JSON string; "" if none should be sent
-	Bag       Bag
+	Ready   bool
+	Base    string // URL of the service, without a path
+	Key     string // of the commands
+	Message string // a message about the bag, as a part of a JSON string; "" if none should be sent
+	Bag     Bag
 }
 
 func (h Home) page(r *http.Request, now time.Time, ready bool) homeContent {
 	today := now.UTC()
-	c := homeContent{Home: h, Ready: ready, Simulated: h.Demo != nil, Base: "http://" + r.Host, Key: cmp.Or(h.KnownKey, "YOUR-KEY")}
+	c := homeContent{Home: h, Ready: ready, Base: "http://" + r.Host, Key: cmp.Or(h.KnownKey, "YOUR-KEY")}
 	if h.Proxies.Secure(r) {
 		c.Base = "https://" + r.Host
 	}
 	c.Bag = Bag{Airport: "ZRH", Airline: "LX", Flight: "100", Date: today.Format(time.DateOnly), Plate: "0724100001", PNR: "ABC123"}
 	switch {
-	case c.Simulated:
+	case h.Demo != nil:
 		if b := h.Demo(); b != nil {
 			c.Bag = *b
 		}
