@@ -253,12 +253,12 @@ func parseInstant(text string) (time.Time, error) {
 	return time.Parse(time.RFC3339, text)
 }
 
-// knownAirport returns the value of an argument, or "" if it was not sent. A value that is no airport
-// of the library is a fault, and is returned as it was sent.
-func (a *arguments) knownAirport(name string, airports *airport.Library) string {
-	code := a.text(name, parser.IsThreeCapitals, airportForm)
+// knownAirport returns the argument airport, or "" if it was not sent. A value that is no airport of
+// the library is a fault, and is returned as it was sent.
+func (a *arguments) knownAirport(airports *airport.Library) string {
+	code := a.text("airport", parser.IsThreeCapitals, airportForm)
 	if parser.IsThreeCapitals(code) && !airports.KnownLocation(code) {
-		g, _ := a.one(name)
+		g, _ := a.one("airport")
 		a.fail(g, fault.NoSuch, "an airport of the library")
 	}
 	return code
@@ -278,21 +278,26 @@ func (a *arguments) number(name string, usual, least, most int) int {
 	return n
 }
 
-// plates returns the licence plates in the arguments with that name. A malformed plate is a fault,
-// and so are more plates than most.
-func (a *arguments) plates(name string, most int) (plates []bag.Plate) {
+// plates returns the licence plates in the arguments plate.
+func (a *arguments) plates(most int) []bag.Plate {
+	return several(a, "plate", most, bag.Plate.Valid, "10 digits")
+}
+
+// several returns the values of the arguments with that name. A value that is not valid is a fault,
+// and so are more values than most.
+func several[S ~string](a *arguments, name string, most int, valid func(S) bool, expected string) (values []S) {
 	for i, g := range a.all(name) {
 		switch {
 		case i == most:
 			a.fail(g, fault.TooMany, "at most "+strconv.Itoa(most))
 			return nil
-		case !bag.Plate(g.value).Valid():
-			a.fail(g, fault.Malformed, "10 digits")
+		case !valid(S(g.value)):
+			a.fail(g, fault.Malformed, expected)
 		default:
-			plates = append(plates, bag.Plate(g.value))
+			values = append(values, S(g.value))
 		}
 	}
-	return plates
+	return values
 }
 
 // failMissing adds the fault that a mandatory argument is missing, unless it was sent and is faulty.

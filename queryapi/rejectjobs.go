@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"bagtrail/internal/apikey"
@@ -55,21 +54,13 @@ func readQuestion(a *arguments, key *apikey.Key, action string) (q question) {
 		a.failMissing("reason", "why they are dismissed")
 	}
 	filtered := slices.ContainsFunc(filterNames, a.sent)
-	for i, g := range a.all("ids") {
-		switch {
-		case i == maxIDs:
-			a.fail(g, fault.TooMany, "at most "+strconv.Itoa(maxIDs))
-		case i < maxIDs && filtered:
-			a.fail(g, fault.Conflict, "ids or filters")
-			return q
-		case i < maxIDs && !isRejectID(g.value):
-			a.fail(g, fault.Malformed, "the id of a reject")
-		}
-		q.ids = append(q.ids, g.value)
-	}
-	q.ids = smallmap.Distinct(q.ids)
-	if !filtered {
+	ids := a.all("ids")
+	switch {
+	case !filtered:
+		q.ids = smallmap.Distinct(several(a, "ids", maxIDs, isRejectID, "the id of a reject"))
 		a.failMissing("ids", `ids or filters: {"state": "open"} is every open reject`)
+	case len(ids) > 0:
+		a.fail(ids[0], fault.Conflict, "ids or filters")
 	}
 	return q
 }

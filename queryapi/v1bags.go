@@ -31,7 +31,7 @@ func (q Queries) writer(ctx context.Context, c *web.Call, fields string) bagdoc.
 // plateV1 answers GET /v1/bags/{plate}.
 func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c, "plate").allowOnly("plate", "date", "fields")
-	plates := a.plates("plate", 1)
+	plates := a.plates(1)
 	day, dated := a.date()
 	fields := a.choice("fields", "events", "list", "raw")
 	if refusal, refused := a.bagRefusal(c); refused {

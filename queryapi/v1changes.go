@@ -91,7 +91,7 @@ func (a *arguments) useLastEventID(c *web.Call) {
 func (q Queries) changeFilter(a *arguments) changefeed.Filter {
 	f := changefeed.Filter{
 		Airline: q.Airlines.Code(a.text("airline", parser.IsAirline, airlineForm)),
-		Airport: a.knownAirport("airport", q.Airports),
+		Airport: a.knownAirport(q.Airports),
 		PNR:     strings.ToUpper(a.text("pnr", parser.IsPNR, pnrForm)),
 	}
 	f.Date, _ = a.date()
@@ -101,7 +101,7 @@ func (q Queries) changeFilter(a *arguments) changefeed.Filter {
 	case dated && !named:
 		a.failMissing("pnr", "pnr and date")
 	}
-	f.Plates = filterPlates(a.plates("plate", maxPlates))
+	f.Plates = filterPlates(a.plates(maxPlates))
 	f.Flight = q.changeFlight(a)
 	return f
 }

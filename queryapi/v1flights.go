@@ -162,7 +162,7 @@ func (a *arguments) flight() (f bag.Flight) {
 
 // airportQuery reads airport and direction.
 func (a *arguments) airportQuery(airports *airport.Library) (q changefeed.Flight) {
-	q.Airport = a.knownAirport("airport", airports)
+	q.Airport = a.knownAirport(airports)
 	q.Arriving = a.choice("direction", "D", "A") == "A"
 	return q
 }

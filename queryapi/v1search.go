@@ -28,11 +28,11 @@ type search struct {
 // search reads the arguments of a search. Arguments that do not go together are faults.
 func (a *arguments) search(airports *airport.Library) (s search) {
 	a.allowOnly("plate", "pnr", "last_name", "plate_end", "airline", "flight", "airport", "date", "fields", "limit", "cursor")
-	s.plates = a.plates("plate", maxPlates)
+	s.plates = a.plates(maxPlates)
 	s.pnr = a.text("pnr", parser.IsPNR, pnrForm)
 	s.lastName = a.text("last_name", isSurname, "up to 60 characters with a letter among them")
 	s.plateEnd = a.text("plate_end", func(s string) bool { return len(s) == 6 && strings.Trim(s, "0123456789") == "" }, "the last 6 digits")
-	s.airport = a.knownAirport("airport", airports)
+	s.airport = a.knownAirport(airports)
 	s.flight = a.flight()
 	switch {
 	case a.sent("plate"):
