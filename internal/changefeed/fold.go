@@ -5,7 +5,6 @@ import (
 	"context"
 	"time"
 
-	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changes"
@@ -58,7 +57,7 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	}
 	told := make([]folded, len(candidates))
 	err = parallel.Do(len(candidates), parallel.Workers(len(candidates), documentsAWorker), func(from, to int) error {
-		w := writer{airports: f.Airports, Writer: bagdoc.Writer{
+		w := writer{Writer: bagdoc.Writer{
 			Viewer: bag.NewViewer(ctx, sight), Airports: f.Airports, References: f.References, Fields: a.Fields, MaxEvents: MaxEvents,
 		}}
 		for i, c := range candidates[from:to] {
@@ -81,8 +80,7 @@ const MaxEvents = 100
 // writer writes the documents of changes for one asker, one after the other.
 type writer struct {
 	bagdoc.Writer
-	airports *airport.Library
-	text     []byte // a buffer for a document
+	text []byte // a buffer for a document
 }
 
 // change returns the change of a plate, with its document if it is to be told.
@@ -94,7 +92,7 @@ func (w *writer) change(filter *Filter, epoch int64, of changes.Candidate, bags 
 			c.seen = append(c.seen, view)
 		}
 	}
-	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.airports, of.Plate, c.seen) {
+	if len(c.seen) == 0 && w.Viewer != nil || !filter.matches(w.Airports, of.Plate, c.seen) {
 		return c
 	}
 	dst := strictjson.AppendText(append(w.text[:0], '{'), "id", c.ID)
