@@ -104,7 +104,7 @@ func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, claim, docum
 		if d.file(ctx, c, made) != nil {
 			return notKnown(c, err) // the report exists, but a repeated request may not find it
 		}
-		return c.OK(appendReport(c.Buffer, bags.shown, made.Reference))
+		made.Filed = true
 	}
 	return d.answer(ctx, c, id, made, bags)
 }
@@ -122,7 +122,8 @@ func (d *DelayedBags) answer(ctx context.Context, c *web.Call, id string, made *
 			return c.Unavailable(err)
 		}
 	}
-	return c.OK(appendReport(c.Buffer, bags.shown, made.Reference))
+	dst := append(append(c.Buffer, `{"success":true,"bags":`...), bags.shown...)
+	return c.OK(append(strictjson.AppendText(dst, "record_reference", made.Reference), '}'))
 }
 
 // errUnderWay is the cause in the answer to a repeated request if the outcome of the first one is
@@ -192,10 +193,4 @@ func relay(c *web.Call, reply wtr.Reply) web.Answer {
 	dst = append(dst, `],"WTR_BagsCreateRS":`...)
 	dst = reply.Append(dst)
 	return web.Answer{Status: status, Body: append(dst, '}')}
-}
-
-// appendReport appends the answer about a report, with the list of its bags.
-func appendReport(dst, bags []byte, reference string) []byte {
-	dst = append(append(dst, `{"success":true,"bags":`...), bags...)
-	return append(strictjson.AppendText(dst, "record_reference", reference), '}')
 }

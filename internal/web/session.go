@@ -46,7 +46,7 @@ func (c *Call) UnknownParameters() []RequestError {
 
 // beginSession answers POST /v1/session. A session cannot begin another one, since it could then last
 // for ever.
-func beginSession(_ context.Context, c *Call) Answer {
+func beginSession(ctx context.Context, c *Call) Answer {
 	if c.Session.Key != nil {
 		return c.Problem(fault.KeyMissingV1, "A session is made with a key, not with a session")
 	}
@@ -56,14 +56,29 @@ func beginSession(_ context.Context, c *Call) Answer {
 	now := c.site.Clock()
 	var cookie string
 	c.Session, cookie = c.site.Sessions.Begin(c.Key, now)
-	a := c.OK(appendSession(c.Buffer, c))
+	a := getSession(ctx, c)
 	a.cookie = c.sessionCookie(cookie, int(c.Session.Ends.Sub(now).Seconds()))
 	return a
 }
 
 // getSession answers GET /v1/session: with the session, or with the key if the request has one.
 func getSession(_ context.Context, c *Call) Answer {
-	return c.OK(appendSession(c.Buffer, c))
+	dst := strictjson.AppendText(append(c.Buffer, '{'), "name", c.Key.Name)
+	for _, list := range []struct {
+		name  string
+		scope apikey.Scope
+	}{{"airlines", c.Key.Airlines}, {"airports", c.Key.Airports}, {"operations", c.Key.Operations}} {
+		codes := list.scope.Codes
+		if list.scope.All {
+			codes = []string{"*"}
+		}
+		dst = strictjson.AppendTexts(dst, list.name, codes)
+	}
+	if c.Session.Key != nil {
+		dst = append(dst, `,"ends":"`...)
+		dst = append(c.Session.Ends.AppendFormat(dst, "2006-01-02T15:04:05.000Z"), '"')
+	}
+	return c.OK(append(dst, '}'))
 }
 
 // endSession answers DELETE /v1/session. It ends the session of every cookie of the request, even if
@@ -103,26 +118,6 @@ func (c *Call) sessionCookie(value string, seconds int) *http.Cookie {
 		Name: session.Cookie, Value: value, Path: "/", MaxAge: seconds,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.site.Proxies.Secure(c.Request),
 	}
-}
-
-// appendSession appends the session of a call, or its key if it has no session.
-func appendSession(dst []byte, c *Call) []byte {
-	dst = strictjson.AppendText(append(dst, '{'), "name", c.Key.Name)
-	for _, list := range []struct {
-		name  string
-		scope apikey.Scope
-	}{{"airlines", c.Key.Airlines}, {"airports", c.Key.Airports}, {"operations", c.Key.Operations}} {
-		codes := list.scope.Codes
-		if list.scope.All {
-			codes = []string{"*"}
-		}
-		dst = strictjson.AppendTexts(dst, list.name, codes)
-	}
-	if c.Session.Key != nil {
-		dst = append(dst, `,"ends":"`...)
-		dst = append(c.Session.Ends.AppendFormat(dst, "2006-01-02T15:04:05.000Z"), '"')
-	}
-	return append(dst, '}')
 }
 
 // hasSession reports whether a call has a cookie for a session, valid or not.
