@@ -37,12 +37,12 @@ func (q Queries) plateV1(ctx context.Context, c *web.Call) web.Answer {
 	if refusal, refused := a.bagRefusal(c); refused {
 		return refusal
 	}
-	cursor := q.cursorBefore(ctx, c, changefeed.Filter{Plates: plates})
+	addCursor := q.cursorBefore(ctx, c, changefeed.Filter{Plates: plates})
 	traced, err := q.Trails(q.sight(c.Key)).TracePlates(ctx, plates)
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	q.appendChangesCursor(ctx, c, cursor)
+	addCursor()
 	w := q.writer(ctx, c, fields)
 	wanted := func(b *bag.Bag) bool { return !dated || b.IsOfDay(day) }
 	return showBags(ctx, c, w, traced, wanted, page{limit: len(traced) + 1}, c.Key.Conceal)
@@ -65,12 +65,12 @@ func (q Queries) bagsV1(ctx context.Context, c *web.Call) web.Answer {
 		return refusal
 	}
 	s.flight.Airline = q.Airlines.Code(s.flight.Airline)
-	cursor := q.cursorBefore(ctx, c, s.filter())
+	addCursor := q.cursorBefore(ctx, c, s.filter())
 	traced, err := s.trace(ctx, q.Trails(q.sight(c.Key)))
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	q.appendChangesCursor(ctx, c, cursor)
+	addCursor()
 	return showBags(ctx, c, q.writer(ctx, c, fields), traced, func(b *bag.Bag) bool { return s.matches(b, q.Airports) }, part, c.Key.Conceal || s.guesses())
 }
 

@@ -111,33 +111,24 @@ func filterPlates(plates []bag.Plate) []bag.Plate {
 	return slices.Compact(slices.Sorted(slices.Values(plates)))
 }
 
-// cursorBefore returns a cursor from which to follow the changes of a filter. Call it before a list is
-// read, so that every change that the list does not show follows the cursor. It returns the zero
-// Cursor if the key may not read changes, if changes are off, or if their index does not answer soon.
-func (q Queries) cursorBefore(ctx context.Context, c *web.Call, f changefeed.Filter) changes.Cursor {
+// cursorBefore finds a cursor from which to follow the changes of a filter. Call it before a list is
+// read, so that every change that the list does not show follows the cursor; and the function that it
+// returns after that, which adds the cursor to the end of the answer as changes_cursor. It adds nothing
+// if the key may not read changes, if changes are off, if their index does not answer soon, or if Redis
+// has lost everything meanwhile: then the list lacks what the cursor has passed.
+func (q Queries) cursorBefore(ctx context.Context, c *web.Call, f changefeed.Filter) (add func()) {
 	if q.Changes == nil || !c.Key.MayUse(operation.Changes) {
-		return changes.Cursor{}
+		return func() {}
 	}
-	ctx, cancel := context.WithTimeout(ctx, cursorLimit)
+	soon, cancel := context.WithTimeout(ctx, cursorLimit)
 	defer cancel()
-	cursor, err := q.Changes.Recent(ctx, changefeed.Asker{Key: c.Key, Filter: f})
-	if err != nil {
-		return changes.Cursor{}
-	}
-	return cursor
-}
-
-// appendChangesCursor adds the member changes_cursor to the end of the answer. Call it after the list
-// is read: if Redis has lost everything meanwhile, the list lacks what the cursor has passed, and
-// appendChangesCursor adds nothing.
-func (q Queries) appendChangesCursor(ctx context.Context, c *web.Call, cursor changes.Cursor) {
-	if cursor.Epoch == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, cursorLimit)
-	defer cancel()
-	if err := q.Changes.Changes.Check(ctx, cursor.Epoch); err == nil {
-		c.Tail = strictjson.AppendString([]byte(`,"changes_cursor":`), cursor.String())
+	cursor, err := q.Changes.Recent(soon, changefeed.Asker{Key: c.Key, Filter: f})
+	return func() {
+		soon, cancel := context.WithTimeout(ctx, cursorLimit)
+		defer cancel()
+		if err == nil && q.Changes.Changes.Check(soon, cursor.Epoch) == nil {
+			c.Tail = strictjson.AppendString([]byte(`,"changes_cursor":`), cursor.String())
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	trails := q.Trails(q.sight(c.Key))
-	cursor := q.cursorBefore(ctx, c, changefeed.Filter{Flight: &query})
+	addCursor := q.cursorBefore(ctx, c, changefeed.Filter{Flight: &query})
 	listed, err := trails.OfFlight(ctx, query.Airport, query.Arriving, query.Flight)
 	if err != nil {
 		return c.Unavailable(err)
@@ -45,7 +45,7 @@ func (q Queries) flightV1(ctx context.Context, c *web.Call) web.Answer {
 	if err != nil {
 		return c.Unavailable(err)
 	}
-	q.appendChangesCursor(ctx, c, cursor)
+	addCursor()
 	var totals trail.Totals
 	for i := range listed {
 		totals.Add(&listed[i], query.Arriving)
@@ -76,7 +76,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 		return c.NotAuthorised()
 	}
 	trails := q.Trails(nil)
-	cursor := q.cursorBefore(ctx, c, changefeed.Filter{Airport: query.Airport})
+	addCursor := q.cursorBefore(ctx, c, changefeed.Filter{Airport: query.Airport})
 	flights, err := trails.FlightsAt(ctx, query.Airport, query.Arriving, query.Day)
 	if err != nil {
 		return c.Unavailable(err)
@@ -104,7 +104,7 @@ func (q Queries) flightsV1(ctx context.Context, c *web.Call) web.Answer {
 		}
 		part.position, places = some[len(some)-1].position, places[len(some):]
 	}
-	q.appendChangesCursor(ctx, c, cursor)
+	addCursor()
 	dst = append(dst, ']')
 	if len(places) > 0 {
 		dst = strictjson.AppendText(dst, "next", part.next(part.position))
