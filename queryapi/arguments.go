@@ -253,8 +253,8 @@ func parseInstant(text string) (time.Time, error) {
 	return time.Parse(time.RFC3339, text)
 }
 
-// knownAirport returns the argument airport, or "" if it was not sent. A value that is no airport of
-// the library is a fault, and is returned as it was sent.
+// knownAirport returns the argument airport, or "" if it was not sent. A value that is no airport
+// of the library is a fault, and is returned as it was sent.
 func (a *arguments) knownAirport(airports *airport.Library) string {
 	code := a.text("airport", parser.IsThreeCapitals, airportForm)
 	if parser.IsThreeCapitals(code) && !airports.KnownLocation(code) {

@@ -111,11 +111,11 @@ func filterPlates(plates []bag.Plate) []bag.Plate {
 	return slices.Compact(slices.Sorted(slices.Values(plates)))
 }
 
-// cursorBefore finds a cursor from which to follow the changes of a filter. Call it before a list is
-// read, so that every change that the list does not show follows the cursor; and the function that it
-// returns after that, which adds the cursor to the end of the answer as changes_cursor. It adds nothing
-// if the key may not read changes, if changes are off, if their index does not answer soon, or if Redis
-// has lost everything meanwhile: then the list lacks what the cursor has passed.
+// cursorBefore finds a cursor from which to follow the changes of a filter. Call it before a list
+// is read, so that every change that the list does not show follows the cursor. Call add after
+// that: it adds the cursor to the end of the answer as changes_cursor. It adds nothing if the key
+// may not read changes, if changes are off, if their index does not answer soon, or if Redis has
+// lost everything meanwhile: then the list lacks what the cursor has passed.
 func (q Queries) cursorBefore(ctx context.Context, c *web.Call, f changefeed.Filter) (add func()) {
 	if q.Changes == nil || !c.Key.MayUse(operation.Changes) {
 		return func() {}

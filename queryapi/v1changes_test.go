@@ -87,8 +87,8 @@ func changeSite(index *changeIndex) *web.Site {
 	return changeSiteOver(index, memory.New(), nil, web.Settings{Keys: testKeys, Log: zap.NewNop()})
 }
 
-// changeSiteOver returns a site over an index of changes and one of messages. Without a tail nothing
-// is published.
+// changeSiteOver returns a site over an index of changes and one of messages. Without a tail,
+// nothing is published.
 func changeSiteOver(index *changeIndex, bags trail.Index, tail *changes.Tail, settings web.Settings) *web.Site {
 	library := airport.New()
 	trails := trail.New(bags, enricher.New(library), trail.Settings{Airports: library, Now: time.Now})

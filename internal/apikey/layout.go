@@ -42,7 +42,8 @@ func insertEntry(file []byte, key *Key) ([]byte, error) {
 	return slices.Concat(file[:end], []byte(entry), file[end:]), nil
 }
 
-// markRevoked returns a file that Parse accepts with the entry at index of its list marked as revoked.
+// markRevoked returns a file that Parse accepts with the entry at index of its list marked as
+// revoked.
 func markRevoked(file []byte, index int) ([]byte, error) {
 	list, err := keyList(file)
 	if err != nil {

@@ -137,10 +137,7 @@ func TestAKeyMayHaveSomeStreams(t *testing.T) {
 	}
 	_ = first.Body.Close() // the caller leaves
 	<-ended
-	deadline := time.Now().Add(10 * time.Second)
-	for site.OpenStreams() != 2 && time.Now().Before(deadline) {
-		<-time.After(time.Millisecond)
-	}
+	until(t, "the stream that was left counts as open", func() bool { return site.OpenStreams() == 2 })
 	if again := open(t, server, "secret-of-demo"); again.StatusCode != http.StatusOK {
 		t.Errorf("after one has ended: %d", again.StatusCode)
 	}
