@@ -308,18 +308,6 @@ func TestAFlightHasTotalsAndItsBagsWithTheirLastEvent(t *testing.T) {
 	}
 }
 
-// departures is a flight reference by number.
-type departures map[string]flightref.Times
-
-func (d departures) Departure(f bag.Flight, from, _ string) (*flightref.Reference, bool) {
-	return d.Lookup(f, from, "")
-}
-
-func (d departures) Lookup(f bag.Flight, from, to string) (*flightref.Reference, bool) {
-	at, known := d[f.Number]
-	return &flightref.Reference{Flight: f, Origin: "ZRH", Destination: "BOS", Departure: at, Arrival: at}, known && from == "ZRH" && to == ""
-}
-
 func TestFlightsOfAnAirportComeInTheOrderOfTheirTimes(t *testing.T) {
 	day := date(t, "2026-03-14")
 	lx := func(number string) bag.Flight { return bag.Flight{Airline: "LX", Number: number, Day: day} }
@@ -332,7 +320,12 @@ func TestFlightsOfAnAirportComeInTheOrderOfTheirTimes(t *testing.T) {
 			lx("7"): {Bags: 3, Rush: 1, Status: [6]int{bag.NotLoaded: 2, bag.Delayed: 1}, Changed: noon, FarEnd: "JFK"},
 		},
 	}
-	s := siteWith(twin, departures{"10A": {Estimated: noon}, "7": {Scheduled: noon.Add(-time.Hour), Estimated: noon.Add(time.Hour)}})
+	toBoston := func(at flightref.Times) *flightref.Reference {
+		return &flightref.Reference{Origin: "ZRH", Destination: "BOS", Departure: at, Arrival: at}
+	}
+	s := siteWith(twin, timetable{
+		"10AZRH": toBoston(flightref.Times{Estimated: noon}), "7ZRH": toBoston(flightref.Times{Scheduled: noon.Add(-time.Hour), Estimated: noon.Add(time.Hour)}),
+	})
 	const target = "/v1/flights?airport=ZRH&direction=D&date=2026-03-14"
 	for key, want := range map[string][]string{"demo": {"LX7", "LX10A", "BA9", "LX8", "LX10"}, "lx": {"LX7", "LX10A", "LX8", "LX10"}, "ba": {"BA9"}, "no-airline": nil} {
 		for _, limit := range []int{1, 2, 4, 1000} {
