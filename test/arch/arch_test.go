@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,82 +17,43 @@ import (
 
 const module = "bagtrail"
 
-// ring is the distance of a package from the text of a message. A package imports its own ring and
-// those inside it.
-type ring int
+// rings returns the ring of each package: its distance from the text of a message. The map of packages
+// in docs/contributing.md has a block for each ring. A package imports its own ring and those inside
+// it.
+func rings(t *testing.T) map[string]int {
+	t.Helper()
+	_, rest, found := strings.Cut(pages(t)["docs/contributing.md"], "\n## The map of packages\n")
+	code := regexp.MustCompile("(?s)```\n(.*?)\n```").FindStringSubmatch(rest)
+	if !found || code == nil {
+		t.Fatal("docs/contributing.md has no map of packages")
+	}
+	all := map[string]int{}
+	for ring, block := range strings.Split(code[1], "\n\n") {
+		for line := range strings.Lines(block) {
+			paths, _, _ := strings.Cut(line, "  ")
+			for path := range strings.FieldsSeq(paths) {
+				path = strings.TrimSuffix(path, "main.go")
+				if _, twice := all[path]; twice {
+					t.Errorf("the map names %s twice", path)
+				}
+				all[path] = ring
+			}
+		}
+	}
+	return all
+}
 
-const (
-	text       ring = iota // parser, the types of the domain, and tools that know neither
-	meaning                // the meaning of messages for bags
-	flow                   // the way of a message
-	technology             // Kafka, HTTP, Redis, files
-	wiring                 // the command
-	tests
-)
-
-// rings holds the ring of each package. The longest path that contains the package counts.
-var rings = []struct {
-	path string
-	ring ring
-}{
-	{"parser", text},
-	{"internal/bag", text},
-	{"internal/budget", text},
-	{"internal/cache", text},
-	{"internal/collector", text},
-	{"internal/excerpt", text},
-	{"internal/smallmap", text},
-	{"internal/batcher", text},
-	{"internal/operation", text},
-	{"internal/secret", text},
-	{"internal/strictjson", text},
-	{"internal/parallel", text},
-	{"internal/pause", text},
-	{"internal/strictyaml", text},
-	{"internal/watch", text},
-	{"internal/wholefile", text},
-	{"enricher", meaning},
-	{"internal/trail", meaning},
-	{"internal/preview", meaning},
-	{"internal/apikey", meaning},
-	{"internal/session", meaning},
-	{"internal/bagdoc", meaning},
-	{"internal/bagjson", meaning},
-	{"internal/fault", meaning},
-	{"internal/flightref", meaning},
-	{"ingestor", flow},
-	{"ingestor/capture", text},
-	{"ingestor/filedoor", technology},
-	{"ingestor/httpdoor", technology},
-	{"ingestor/kafkadoor", technology},
-	{"ingestor/rejectlog", technology},
-	{"internal/kafka", technology},
-	{"queryapi", technology},
-	{"internal/apidoc", technology},
-	{"internal/bagstore", technology},
-	{"internal/changefeed", technology},
-	{"internal/changes", technology},
-	{"internal/changestore", technology},
-	{"internal/config", technology},
-	{"internal/console", technology},
-	{"internal/feeds", technology},
-	{"internal/kafka/kafkatest", tests},
-	{"internal/messagefile", technology},
-	{"internal/redis", technology},
-	{"internal/redis/redistest", tests},
-	{"internal/requeststore", technology},
-	{"internal/rejectstore", technology},
-	{"internal/sessionstore", technology},
-	{"internal/status", technology},
-	{"internal/statusstore", technology},
-	{"internal/simulate", technology},
-	{"internal/telemetry", technology},
-	{"internal/web", technology},
-	{"internal/webhooks", technology},
-	{"internal/deliverystore", technology},
-	{"internal/wtr", technology},
-	{"internal/command", wiring},
-	{"test", tests},
+func TestContributingMapsEveryPackageOnce(t *testing.T) {
+	mapped := rings(t)
+	for _, p := range list(t) {
+		if _, found := mapped[p.path()]; !found {
+			t.Errorf("the map does not name %s", p.ImportPath)
+		}
+		delete(mapped, p.path())
+	}
+	for path := range mapped {
+		t.Errorf("the map names %s, which is not a package", path)
+	}
 }
 
 type knower struct {
@@ -152,36 +114,11 @@ func list(t *testing.T) []pack {
 // under reports whether path is dir or below it.
 func under(path, dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 
-// ringOf returns the ring of a package of this module.
-func ringOf(path string) (ring, bool) {
-	if path == "" {
-		return wiring, true // main
-	}
-	best, found := -1, false
-	for i, r := range rings {
-		if under(path, r.path) && (!found || len(r.path) > len(rings[best].path)) {
-			best, found = i, true
-		}
-	}
-	if !found {
-		return 0, false
-	}
-	return rings[best].ring, true
-}
-
 func TestImportsPointInward(t *testing.T) {
+	ring := rings(t)
 	for _, p := range list(t) {
-		own, known := ringOf(p.path())
-		if !known {
-			t.Errorf("%s is in no ring: give it one", p.ImportPath)
-			continue
-		}
 		for _, imported := range p.Imports {
-			path, inside := strings.CutPrefix(imported, module+"/")
-			if !inside {
-				continue
-			}
-			if other, known := ringOf(path); known && other > own {
+			if path, inside := strings.CutPrefix(imported, module+"/"); inside && ring[path] > ring[p.path()] {
 				t.Errorf("%s imports %s, which is further out", p.ImportPath, imported)
 			}
 		}

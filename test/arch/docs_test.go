@@ -123,40 +123,6 @@ func TestContributingNamesWhatFilesHold(t *testing.T) {
 	}
 }
 
-// TestContributingMapsEveryPackageOnce holds the map of packages against go list. The map has a block for each ring.
-func TestContributingMapsEveryPackageOnce(t *testing.T) {
-	_, rest, found := strings.Cut(pages(t)["docs/contributing.md"], "\n## The map of packages\n")
-	code := regexp.MustCompile("(?s)```\n(.*?)\n```").FindStringSubmatch(rest)
-	if !found || code == nil {
-		t.Fatal("docs/contributing.md has no map of packages")
-	}
-	mapped := map[string]bool{}
-	for i, block := range strings.Split(code[1], "\n\n") {
-		for line := range strings.Lines(block) {
-			paths, _, _ := strings.Cut(line, "  ")
-			for path := range strings.FieldsSeq(paths) {
-				path = strings.TrimSuffix(path, "main.go")
-				if mapped[path] {
-					t.Errorf("the map names %s twice", path)
-				}
-				mapped[path] = true
-				if own, known := ringOf(path); !known || own != ring(i) {
-					t.Errorf("the map has %s in the wrong ring", path)
-				}
-			}
-		}
-	}
-	for _, p := range list(t) {
-		if !mapped[p.path()] {
-			t.Errorf("the map does not name %s", p.ImportPath)
-		}
-		delete(mapped, p.path())
-	}
-	for path := range mapped {
-		t.Errorf("the map names %s, which is not a package", path)
-	}
-}
-
 var (
 	link    = regexp.MustCompile(`\]\(([^)\s]*)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
