@@ -1,17 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
-	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/changestore"
@@ -111,7 +109,7 @@ func (b *bench) catchUp(ctx context.Context, plates []bag.Plate, messages []simu
 		return 0, 0, err
 	}
 	defer index.client.Close()
-	first, err := l.changes(ctx, "")
+	first, err := l.changes("")
 	if err != nil {
 		return 0, 0, err
 	}
@@ -126,7 +124,7 @@ func (b *bench) catchUp(ctx context.Context, plates []bag.Plate, messages []simu
 	began := time.Now()
 	told := 0
 	for page := first; ; {
-		if page, err = l.changes(ctx, page.Cursor); err != nil {
+		if page, err = l.changes(page.Cursor); err != nil {
 			return 0, 0, err
 		}
 		if told += page.told; !page.More {
@@ -209,29 +207,19 @@ type pageOfChanges struct {
 }
 
 // changes asks for the changes of the airline after a cursor, or for the cursor of now.
-func (l *live) changes(ctx context.Context, cursor string) (page pageOfChanges, err error) {
-	url := "http://" + l.api.http + "/v1/changes?airline=" + catchUpAirline + "&limit=" + catchUpPage
+func (l *live) changes(cursor string) (page pageOfChanges, err error) {
+	target := "/v1/changes?airline=" + catchUpAirline + "&limit=" + catchUpPage
 	if cursor != "" {
-		url += "&cursor=" + cursor
+		target += "&cursor=" + cursor
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	got, err := l.api.TryDo(http.MethodGet, target, nil)
 	if err != nil {
 		return page, err
 	}
-	request.Header.Set("X-API-Key", apikey.DevelopmentKey)
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return page, err
+	end := strings.LastIndex(got.Body, `],"cursor":`)
+	if got.Status != http.StatusOK || end < 0 {
+		return page, fmt.Errorf("ask for changes: %d %.200s", got.Status, got.Body)
 	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return page, err
-	}
-	end := bytes.LastIndex(text, []byte(`],"cursor":`))
-	if response.StatusCode != http.StatusOK || end < 0 {
-		return page, fmt.Errorf("ask for changes: %s %.200s", response.Status, text)
-	}
-	page.told = bytes.Count(text, []byte(`,"sequence":`)) // once a change
-	return page, json.Unmarshal(append([]byte("{"), text[end+2:]...), &page)
+	page.told = strings.Count(got.Body, `,"sequence":`) // once a change
+	return page, json.Unmarshal([]byte("{"+got.Body[end+2:]), &page)
 }

@@ -149,7 +149,7 @@ func (b *bench) consumeApart(ctx context.Context, r *redisServer, k *kafkaServer
 	l := &live{closeDoor: func() {}}
 	defer l.close()
 	start := func(command string) (*bagtrail, error) {
-		p, err := b.launch(ctx, command, r, k, topics, group, env...)
+		p, err := b.launch(command, r, k, topics, group, env...)
 		if err == nil {
 			l.processes = append(l.processes, p)
 		}

@@ -118,7 +118,7 @@ func (b *bench) openLive(ctx context.Context, env []string, commands ...string) 
 	}
 	group := k.name("live")
 	for _, command := range commands {
-		p, err := b.launch(ctx, command, r, k, topics, group, env...)
+		p, err := b.launch(command, r, k, topics, group, env...)
 		if err != nil {
 			l.close()
 			return nil, err

@@ -46,7 +46,7 @@ func (b *bench) heldIngest(ctx context.Context, r *redisServer, k *kafkaServer, 
 	turns := time.Now()
 	for i := range all {
 		var err error
-		if all[i], err = b.launch(ctx, "ingest", r, k, topics, group, "GOMAXPROCS=1",
+		if all[i], err = b.launch("ingest", r, k, topics, group, "GOMAXPROCS=1",
 			"BAGTRAIL_KAFKA_DIRTY_TOPIC="+group+".marks", "BAGTRAIL_KAFKA_CHANGES_TOPIC="+group+".changes"); err != nil {
 			return 0, err
 		}
@@ -73,12 +73,12 @@ func (p *bagtrail) hold(ctx context.Context, turn time.Time) (letGo func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var holding sync.WaitGroup
 	holding.Go(func() {
-		defer p.cmd.Process.Signal(syscall.SIGCONT)
+		defer p.Signal(syscall.SIGCONT)
 		for ctx.Err() == nil {
-			p.cmd.Process.Signal(syscall.SIGSTOP)
+			p.Signal(syscall.SIGSTOP)
 			begin := time.Now().Add(heldPeriod - time.Since(turn)%heldPeriod)
 			sleepUntil(begin)
-			p.cmd.Process.Signal(syscall.SIGCONT)
+			p.Signal(syscall.SIGCONT)
 			sleepUntil(begin.Add(heldPeriod / heldShare))
 		}
 	})

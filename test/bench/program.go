@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -17,23 +13,19 @@ import (
 	"time"
 
 	"bagtrail/ingestor/kafkadoor"
-	"bagtrail/test/loopback"
-	"bagtrail/test/servers/program"
 	"bagtrail/test/service"
 )
 
 // bagtrail is the program itself, running as a process of its own.
 type bagtrail struct {
-	cmd     *exec.Cmd
+	*service.Service
 	command string
 	http    string // address of the operations
-	ops     string
-	gone    chan struct{}
 }
 
 // launch starts a command of bagtrail on the shared servers, with more of an environment, and waits until it is ready.
-func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, group string, env ...string) (*bagtrail, error) {
-	return b.startProgram(ctx, command, append([]string{
+func (b *bench) launch(command string, r *redisServer, k *kafkaServer, topics kafkadoor.Topics, group string, env ...string) (*bagtrail, error) {
+	return b.startProgram(command, append([]string{
 		"BAGTRAIL_REDIS_URL=" + r.url(), "BAGTRAIL_RETENTION=175200h",
 		"BAGTRAIL_KAFKA_BROKERS=" + strings.Join(k.brokers, ","), "BAGTRAIL_KAFKA_GROUP=" + group,
 		"BAGTRAIL_KAFKA_TOPIC=" + topics.Raw, "BAGTRAIL_KAFKA_REJECTS_TOPIC=" + topics.Rejects,
@@ -42,77 +34,31 @@ func (b *bench) launch(ctx context.Context, command string, r *redisServer, k *k
 }
 
 // startProgram starts a command of bagtrail with an environment, and waits until it is ready.
-func (b *bench) startProgram(ctx context.Context, command string, env ...string) (*bagtrail, error) {
-	addresses, err := loopback.Addresses(2)
-	if err != nil {
-		return nil, err
-	}
-	p := &bagtrail{command: command, http: addresses[0], ops: addresses[1], gone: make(chan struct{})}
-	p.cmd = exec.Command(service.Binary(b.suite), command)
-	p.cmd.Env = append(service.WithoutSettings(os.Environ()), "BAGTRAIL_HTTP_ADDR="+p.http, "BAGTRAIL_OPS_ADDR="+p.ops)
-	p.cmd.Env = append(p.cmd.Env, env...)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	var complaints strings.Builder
-	p.cmd.Stderr = &complaints
-	if err := p.cmd.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		_ = p.cmd.Wait() // how it ends does not matter
-		close(p.gone)
-	}()
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	err = program.Await(ctx, func(context.Context) error { return p.ready() })
-	if err != nil {
+func (b *bench) startProgram(command string, env ...string) (*bagtrail, error) {
+	p := &bagtrail{Service: service.New(b.suite, []string{command}, env...), command: command}
+	p.http = strings.TrimPrefix(p.URL, "http://")
+	p.Launch()
+	if !p.Until(time.Minute, func() bool { status, _ := p.TryGet(p.Ops + "/readyz"); return status == http.StatusOK }) {
 		p.end()
-		return nil, fmt.Errorf("bagtrail %s: %w\n%s", command, err, complaints.String())
+		return nil, fmt.Errorf("bagtrail %s does not become ready\n%s", command, p.Log())
 	}
 	return p, nil
 }
 
-func (p *bagtrail) ready() error {
-	select {
-	case <-p.gone:
-		return errors.New("it has ended")
-	default:
-	}
-	response, err := http.Get("http://" + p.ops + "/readyz")
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("readyz says %s", response.Status)
-	}
-	return nil
-}
-
 // memory returns how many bytes of the process are resident, and the most since it started or since forgetPeak.
 func (p *bagtrail) memory() (now, peak int64, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
-	if err != nil {
-		return 0, 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		for name, into := range map[string]*int64{"VmRSS:": &now, "VmHWM:": &peak} {
-			if value, found := strings.CutPrefix(line, name); found {
-				if _, err := fmt.Sscanf(value, "%d kB", into); err != nil {
-					return 0, 0, err
-				}
-				*into <<= 10
-			}
+	for name, into := range map[string]*int64{"VmRSS": &now, "VmHWM": &peak} {
+		if _, err := fmt.Sscanf(p.Status(name), "%d kB", into); err != nil {
+			return 0, 0, fmt.Errorf("the kernel does not tell %s of a process: %w", name, err)
 		}
-	}
-	if now == 0 || peak == 0 {
-		return 0, 0, errors.New("the kernel does not tell the memory of a process")
+		*into <<= 10
 	}
 	return now, peak, nil
 }
 
 // forgetPeak lets the kernel count the most bytes from now on.
 func (p *bagtrail) forgetPeak() error {
-	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", p.cmd.Process.Pid), []byte("5"), 0)
+	return os.WriteFile("/proc/"+p.Status("Pid")+"/clear_refs", []byte("5"), 0)
 }
 
 // processorTime returns the processor time of a process so far, to a hundredth of a second.
@@ -133,45 +79,21 @@ func processorTime(pid int) (time.Duration, error) {
 	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }
 
-// metric sums all series of a metric of the process.
-func (p *bagtrail) metric(name string) (sum float64, err error) {
-	conn, err := net.Dial("tcp", p.ops)
-	if err != nil {
-		return 0, err
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, "GET /metrics HTTP/1.0\r\n\r\n"); err != nil {
-		return 0, err
-	}
-	found := false
-	lines := bufio.NewScanner(conn)
-	for lines.Scan() {
-		rest, is := strings.CutPrefix(lines.Text(), name)
-		if !is || rest == "" || (rest[0] != '{' && rest[0] != ' ') {
-			continue
-		}
-		value, err := strconv.ParseFloat(rest[strings.LastIndexByte(rest, ' ')+1:], 64)
-		if err != nil {
-			return 0, err
-		}
-		sum, found = sum+value, true
-	}
-	if !found {
+// metric sums all series of a metric of the process. A sum of 0 is an error.
+func (p *bagtrail) metric(name string) (float64, error) {
+	sum := p.Metric(name)
+	if sum == 0 {
 		return 0, fmt.Errorf("there is no metric %s", name)
 	}
-	return sum, lines.Err()
+	return sum, nil
 }
 
 // end stops the process and waits for it.
 func (p *bagtrail) end() {
-	p.cmd.Process.Signal(syscall.SIGCONT)
-	p.cmd.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.gone:
-	case <-time.After(15 * time.Second):
-		p.cmd.Process.Kill()
-		<-p.gone
-	}
+	p.Signal(syscall.SIGCONT)
+	p.Signal(syscall.SIGTERM)
+	p.Until(15*time.Second, func() bool { return false })
+	p.Kill()
 }
 
 // profileOf begins to take profiles of a process if profiles are wanted. wait waits for them.
@@ -190,7 +112,7 @@ func (b *bench) profileOf(p *bagtrail, name string) (wait func() error) {
 
 // profile writes one profile of the process to a file.
 func (p *bagtrail) profile(which, file string) error {
-	response, err := http.Get("http://" + p.ops + "/debug/pprof/" + which)
+	response, err := http.Get(p.Ops + "/debug/pprof/" + which)
 	if err != nil {
 		return err
 	}

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -32,20 +29,19 @@ const (
 
 // hookLoad is the load of line 15.
 type hookLoad struct {
-	site string // address of the operations
-	keys []string
-	mu   sync.Mutex
-	sent map[string]time.Time // by plate
-	took []time.Duration      // from the POST of a message to the first attempt at each good receiver
-	told map[string]bool      // receivers and plates
+	program *bagtrail
+	keys    []string
+	mu      sync.Mutex
+	sent    map[string]time.Time // by plate
+	took    []time.Duration      // from the POST of a message to the first attempt at each good receiver
+	told    map[string]bool      // receivers and plates
 }
 
 // webhookLine measures line 15: how long after a message each of 50 receivers is told, if one of them is dead and one is slow.
 // Broker and Redis are those in the process.
 func webhookLine(ctx context.Context, b *bench) ([]row, error) {
 	l := &hookLoad{sent: map[string]time.Time{}, told: map[string]bool{}}
-	dir := b.suite.TempDir()
-	file := filepath.Join(dir, "keys.yaml")
+	file := filepath.Join(b.suite.TempDir(), "keys.yaml")
 	all := apikey.Scope{All: true}
 	for i := range (receivers + receiversOfOne - 1) / receiversOfOne {
 		key := apikey.Key{Name: fmt.Sprint("bench", i), Customer: fmt.Sprint("BENCH", i), Airlines: all, Airports: all, Operations: all}
@@ -55,19 +51,13 @@ func webhookLine(ctx context.Context, b *bench) ([]row, error) {
 		}
 		l.keys = append(l.keys, text)
 	}
-	kafka, err := loopback.Addresses(1)
-	if err != nil {
-		return nil, err
-	}
 	server := httptest.NewServer(http.HandlerFunc(l.receive))
 	defer server.Close() // after the program, which has connections to it
-	p, err := b.startProgram(ctx, "serve", "BAGTRAIL_KEYS_FILE="+file, "BAGTRAIL_DATA_DIR="+filepath.Join(dir, "data"),
-		"BAGTRAIL_EMBEDDED_KAFKA_ADDR="+kafka[0], "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8", "BAGTRAIL_LOG_LEVEL=error")
-	if err != nil {
+	var err error
+	if l.program, err = b.startProgram("serve", "BAGTRAIL_KEYS_FILE="+file, "BAGTRAIL_WEBHOOK_NETWORKS=127.0.0.0/8", "BAGTRAIL_LOG_LEVEL=error"); err != nil {
 		return nil, err
 	}
-	defer p.end()
-	l.site = "http://" + p.http
+	defer l.program.end()
 	if err := l.create(ctx, server.URL); err != nil {
 		return nil, err
 	}
@@ -117,17 +107,17 @@ func (l *hookLoad) create(ctx context.Context, receiver string) error {
 			url = "http://" + dead[0] + "/"
 		}
 		for {
-			status, text, err := l.ask(limited, l.keys[i/receiversOfOne], "/v1/webhooks", fmt.Sprintf(`{"url":%q}`, url))
+			got, err := l.program.TryDo(http.MethodPost, "/v1/webhooks", strings.NewReader(fmt.Sprintf(`{"url":%q}`, url)),
+				"api_key", l.keys[i/receiversOfOne], "Content-Type", "application/json")
 			if err != nil {
 				return err
 			}
-			if status == http.StatusCreated {
+			if got.Status == http.StatusCreated {
 				break
 			}
-			if status != http.StatusServiceUnavailable {
-				return fmt.Errorf("create a webhook: %d %s", status, text)
+			if got.Status != http.StatusServiceUnavailable || pause.For(limited, 100*time.Millisecond) != nil {
+				return fmt.Errorf("create a webhook: %d %s", got.Status, got.Body)
 			}
-			pause.For(limited, 100*time.Millisecond)
 		}
 	}
 	return nil
@@ -142,13 +132,8 @@ func (l *hookLoad) send(ctx context.Context, n int) error {
 		l.mu.Lock()
 		l.sent[m.Plate] = time.Now()
 		l.mu.Unlock()
-		body, err := json.Marshal(map[string]string{"bim_message": m.Text})
-		if err != nil {
-			return err
-		}
-		status, text, err := l.ask(ctx, l.keys[0], "/baggage/processbim/v1.0/", string(body))
-		if err != nil || status != http.StatusOK {
-			return errors.Join(err, fmt.Errorf("post a message: %d %s", status, text))
+		if got := l.program.Process(m.Text, "api_key", l.keys[0]); got.Status != http.StatusOK {
+			return fmt.Errorf("post a message: %d %s", got.Status, got.Body)
 		}
 	}
 	limited, cancel := context.WithTimeout(ctx, webhookPatience)
@@ -163,23 +148,6 @@ func (l *hookLoad) send(ctx context.Context, n int) error {
 		pause.For(limited, 50*time.Millisecond)
 	}
 	return fmt.Errorf("the receivers are not told of all: %w", limited.Err())
-}
-
-// ask posts a JSON body.
-func (l *hookLoad) ask(ctx context.Context, key, path, body string) (status int, text string, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, l.site+path, strings.NewReader(body))
-	if err != nil {
-		return 0, "", err
-	}
-	request.Header.Set("api_key", key)
-	request.Header.Set("Content-Type", "application/json")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, "", err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	return response.StatusCode, string(bytes.TrimSpace(answer)), err
 }
 
 func (l *hookLoad) rows() ([]row, error) {
