@@ -32,7 +32,7 @@ func findings(t *testing.T, url string) []string {
 // Each finding holds the command that ends it: after all these commands nothing is found.
 func TestFindingsHoldTheCommandThatEndsThem(t *testing.T) {
 	ctx := context.Background()
-	s := redistest.StartServer(t, "--maxmemory-policy", "allkeys-lru", "--hash-max-listpack-value", "64", "--hash-max-listpack-entries", "100")
+	s := redistest.StartServer(t, "maxmemory-policy allkeys-lru", "hash-max-listpack-value 64", "hash-max-listpack-entries 100")
 	found := findings(t, s.URL(""))
 	want := []string{
 		"maxmemory-policy is allkeys-lru, and should be noeviction",
@@ -65,8 +65,7 @@ func TestEveryMasterOfAClusterIsChecked(t *testing.T) {
 }
 
 func TestAReplicaIsFatal(t *testing.T) {
-	host, port, _ := strings.Cut(redistest.StartServer(t).Addr, ":")
-	replica := redistest.StartServer(t, "--replicaof", host+" "+port)
+	replica := redistest.StartServer(t, "replicaof "+strings.Replace(redistest.StartServer(t).Addr, ":", " ", 1))
 	found, err := redistest.Open(t, replica.URL("")).Check(context.Background())
 	if err != nil || len(found) != 1 || !found[0].Fatal || found[0].Setting != "role" {
 		t.Errorf("found %v, %v", found, err)

@@ -2,6 +2,7 @@ package redis_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,8 +75,9 @@ func TestAChangeShowsOnAConnectionThatLasts(t *testing.T) {
 	server, other := redistest.StartServer(t), redistest.StartServer(t)
 	client := redistest.Open(t, server.URL(""))
 	before, connects := identity(t, client, func() {}), client.Connects()
-	for _, master := range [][2]string{{"127.0.0.1", other.Port()}, {"no", "one"}} {
-		if err := server.Client(t).ReplicaOf(t.Context(), master[0], master[1]).Err(); err != nil {
+	for _, master := range []string{other.Addr, "no:one"} {
+		host, port, _ := strings.Cut(master, ":")
+		if err := server.Client(t).ReplicaOf(t.Context(), host, port).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}

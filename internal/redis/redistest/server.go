@@ -5,12 +5,8 @@ package redistest
 import (
 	"context"
 	"errors"
-	"net"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,94 +14,42 @@ import (
 
 	"bagtrail/internal/pause"
 	"bagtrail/test/loopback"
+	"bagtrail/test/servers"
+	"bagtrail/test/servers/program"
 )
 
 // Server is a redis-server process of a test.
-type Server struct {
-	Addr string
+type Server struct{ *program.Process }
 
-	args []string
-	mu   sync.Mutex
-	cmd  *exec.Cmd
-}
-
-// StartServer starts a redis-server on a free port of loopback, with settings that suit the stores
-// unless args say otherwise. It ends with the test. Without a redis-server on the machine the test
-// is skipped, or fails if BAGTRAIL_TEST_REQUIRE_REAL is set, as in CI.
-func StartServer(t testing.TB, args ...string) *Server {
+// StartServer starts a redis-server on a free port of loopback, without persistence unless settings,
+// which are lines of redis.conf, say otherwise. It ends with the test. Without a redis-server on the
+// machine the test is skipped, or fails if BAGTRAIL_TEST_REQUIRE_REAL is set, as in CI.
+func StartServer(t testing.TB, settings ...string) Server {
 	t.Helper()
-	return start(t, append([]string{"--save", "", "--maxmemory-policy", "noeviction", "--hash-max-listpack-value", "1024"}, args...)...)
-}
-
-// StartSentinel starts a sentinel with a configuration file, which the sentinel rewrites.
-func StartSentinel(t testing.TB, file string) *Server {
-	t.Helper()
-	return start(t, file, "--sentinel")
-}
-
-// start starts a redis-server with arguments, and those that every server of a test has.
-func start(t testing.TB, args ...string) *Server {
-	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if os.Getenv("BAGTRAIL_TEST_REQUIRE_REAL") == "1" {
-			t.Fatal("no redis-server on this machine")
-		}
-		t.Skip("no redis-server on this machine")
-	}
-	s := &Server{Addr: loopback.Address(t)}
-	host, port, err := net.SplitHostPort(s.Addr)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.args = append(args, "--bind", host, "--port", port, "--dir", t.TempDir(), "--loglevel", "warning")
-	s.Start(t)
-	t.Cleanup(func() { s.Kill(t) })
-	return s
-}
-
-// Port returns the port of the server.
-func (s *Server) Port() string {
-	_, port, _ := strings.Cut(s.Addr, ":")
-	return port
+	return Server{servers.PrivateRedis(t, append([]string{"appendonly no"}, settings...)...)}
 }
 
 // Start starts the server again after Kill, with the data that it has on disk.
-func (s *Server) Start(t testing.TB) {
+func (s Server) Start(t testing.TB) {
 	t.Helper()
-	s.mu.Lock()
-	s.cmd = exec.Command("redis-server", s.args...)
-	s.cmd.Stderr = os.Stderr
-	err := s.cmd.Start()
-	s.mu.Unlock()
-	if err != nil {
+	if err := s.Process.Start(servers.Context(t)); err != nil {
 		t.Fatal(err)
 	}
-	client := s.Client(t)
-	Eventually(t, 10*time.Second, "redis-server does not answer", func() bool {
-		return client.Ping(context.Background()).Err() == nil
-	})
 }
 
 // Kill ends the server as kill -9 does.
-func (s *Server) Kill(t testing.TB) {
+func (s Server) Kill(t testing.TB) {
 	t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cmd == nil {
-		return
+	if err := s.Process.Kill(); err != nil {
+		t.Fatal(err)
 	}
-	if err := s.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		t.Error(err)
-	}
-	_ = s.cmd.Wait() // it was killed
-	s.cmd = nil
 }
 
 // URL returns the address of the server with a path and parameters.
-func (s *Server) URL(rest string) string { return "redis://" + s.Addr + rest }
+func (s Server) URL(rest string) string { return "redis://" + s.Addr + rest }
 
 // Client returns a plain client of the server.
-func (s *Server) Client(t testing.TB) *goredis.Client {
+func (s Server) Client(t testing.TB) *goredis.Client {
 	t.Helper()
 	client := goredis.NewClient(&goredis.Options{Addr: s.Addr, MaxRetries: -1, DialerRetries: 1})
 	t.Cleanup(func() {
@@ -127,7 +71,7 @@ func StartCluster(t testing.TB) string {
 	var addrs []string
 	var first *goredis.Client
 	for i, bus := range buses {
-		s := StartServer(t, "--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--cluster-port", strconv.Itoa(bus))
+		s := StartServer(t, "databases 1", "cluster-enabled yes", "cluster-node-timeout 2000", "cluster-port "+strconv.Itoa(bus))
 		client := s.Client(t)
 		if err := client.ClusterAddSlotsRange(ctx, i*5462, min(i*5462+5461, 16383)).Err(); err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"bagtrail/test/loopback"
@@ -25,7 +26,8 @@ var redisSettings = []string{
 	"set-proc-title no", // so that the command line still names the server
 }
 
-// NewRedis prepares a Redis. Settings are lines of redis.conf, and override redisSettings.
+// NewRedis prepares a Redis. Settings are lines of redis.conf, and override redisSettings. With those of
+// a sentinel it is one.
 func NewRedis(home Home, settings ...string) (*Process, error) {
 	ports, err := loopback.Ports(1)
 	if err != nil {
@@ -43,10 +45,13 @@ func redis(home Home, port int, settings []string) (*Process, error) {
 	if err := os.WriteFile(conf, []byte(RedisConf(port, home.Dir, settings)), 0o600); err != nil {
 		return nil, err
 	}
-	addr := loopback.Join(port)
+	addr, argv := loopback.Join(port), []string{path, conf}
+	if slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "sentinel ") }) {
+		argv = append(argv, "--sentinel")
+	}
 	return &Process{
 		Name: "redis", Addr: addr, home: home,
-		argv:  []string{path, conf},
+		argv:  argv,
 		ready: func(ctx context.Context) error { return RedisReady(ctx, addr) },
 	}, nil
 }
