@@ -48,7 +48,7 @@ func SecuredRedis(t testing.TB, settings ...string) *program.Secured {
 	return s
 }
 
-// SecuredKafka starts a Kafka that also has SASL and TLS ports.
+// SecuredKafka starts a Kafka that also has a SASL port.
 func SecuredKafka(t testing.TB, settings ...string) *program.Secured {
 	t.Helper()
 	needKafka(t)
