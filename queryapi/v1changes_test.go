@@ -32,6 +32,7 @@ import (
 	"bagtrail/internal/changes"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/pause"
 	"bagtrail/internal/trail"
 	"bagtrail/internal/trail/memory"
@@ -345,17 +346,7 @@ func (k *changingKey) Lookup(string, time.Time) (*apikey.Key, bool) {
 // newBroker returns a client of a broker with a topic of one partition.
 func newBroker(t *testing.T, topic string) *kafka.Client {
 	t.Helper()
-	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, topic))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Close)
-	client, err := kafka.Open(kafka.Config{Brokers: cluster.ListenAddrs(), Topics: []string{topic}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
+	return kafkatest.Open(t, kafkatest.Start(t, kfake.SeedTopics(1, topic)), kafka.Config{Topics: []string{topic}})
 }
 
 // runningTail returns a tail that tells its followers again and again that something has changed.

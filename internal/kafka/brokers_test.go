@@ -30,12 +30,7 @@ func besideSilent(t *testing.T, timing kafka.Timing) *kafka.Client {
 	t.Helper()
 	timing.Produce = time.Minute // the client may ask the silent broker first several times
 	c := kafkatest.Start(t, kfake.SeedTopics(partitions, topic))
-	client, err := kafka.Open(kafka.Config{Brokers: append([]string{silent(t)}, c.ListenAddrs()...), Topics: []string{topic}, Timing: timing})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(client.Close)
-	return client
+	return kafkatest.Open(t, c, kafka.Config{Brokers: []string{silent(t)}, Topics: []string{topic}, Timing: timing})
 }
 
 func TestAConsumerJoinsItsGroupThoughTheFirstBrokerNeverAnswers(t *testing.T) {

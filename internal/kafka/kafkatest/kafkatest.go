@@ -20,11 +20,11 @@ func Start(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
-// Open opens a client of a cluster with a configuration, whose Brokers it sets. The client is closed
-// when the test ends.
+// Open opens a client with a configuration, to whose Brokers it adds those of a cluster. The client is
+// closed when the test ends.
 func Open(t testing.TB, cluster *kfake.Cluster, conf kafka.Config) *kafka.Client {
 	t.Helper()
-	conf.Brokers = cluster.ListenAddrs()
+	conf.Brokers = append(conf.Brokers, cluster.ListenAddrs()...)
 	client, err := kafka.Open(conf)
 	if err != nil {
 		t.Fatal(err)
