@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -90,13 +89,7 @@ func TestTheConsoleWorksInABrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	flights, messages := traffic(leaves, zone)
-	dir := t.TempDir()
-	for name, text := range map[string]string{"flights.yaml": flights, "keys.yaml": keys()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s := service.Start(t, "BAGTRAIL_FLIGHTS_FILE="+filepath.Join(dir, "flights.yaml"), "BAGTRAIL_KEYS_FILE="+filepath.Join(dir, "keys.yaml"))
+	s := service.Start(t, "BAGTRAIL_FLIGHTS_FILE="+service.WriteFile(t, "flights.yaml", flights), "BAGTRAIL_KEYS_FILE="+service.WriteFile(t, "keys.yaml", keys()))
 	for part := range slices.Chunk(messages, 100) {
 		var got service.Answer
 		if !s.Until(time.Minute, func() bool {

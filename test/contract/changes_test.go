@@ -2,8 +2,6 @@ package contract_test
 
 import (
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 	"time"
@@ -63,13 +61,10 @@ func TestChangesAreReadByTheSDKsOfCloudEvents(t *testing.T) {
 		}
 	}
 	text, err := json.Marshal(records)
-	file := filepath.Join(t.TempDir(), "records.json")
-	if err == nil {
-		err = os.WriteFile(file, text, 0o600)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	file := service.WriteFile(t, "records.json", string(text))
 	t.Run("python", func(t *testing.T) { run(t, ".", nil, python, here(t, "changes.py"), file) })
 	t.Run("javascript", func(t *testing.T) {
 		run(t, ".", []string{"NODE_MODULES=" + modules}, "node", here(t, "changes.mjs"), file)

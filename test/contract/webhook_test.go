@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -63,13 +61,10 @@ func TestDeliveriesAreVerifiedByTheLibrariesOfStandardWebhooks(t *testing.T) {
 	before.Secrets, after.Secrets, changed.Secrets = []string{first}, []string{second, first}, []string{second, first}
 
 	text, err := json.Marshal([]delivery{before, after, changed})
-	file := filepath.Join(t.TempDir(), "deliveries.json")
-	if err == nil {
-		err = os.WriteFile(file, text, 0o600)
-	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	file := service.WriteFile(t, "deliveries.json", string(text))
 	run(t, ".", nil, python, here(t, "webhook.py"), file)
 	run(t, ".", []string{"NODE_MODULES=" + modules}, "node", here(t, "webhook.mjs"), file)
 }
