@@ -1,7 +1,6 @@
 package command_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 	"bagtrail/internal/command"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/test/loopback"
+	process "bagtrail/test/service"
 )
 
 // service is a bagtrail that runs inside the test.
@@ -28,25 +27,8 @@ type service struct {
 	key       string
 	stop      context.CancelFunc
 	ended     chan int
-	stdout    *lockedBuffer
-	stderr    *lockedBuffer
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	stdout    *process.Buffer
+	stderr    *process.Buffer
 }
 
 // start runs `bagtrail serve`, or another command, with addresses and a data directory of its own.
@@ -78,7 +60,7 @@ func serve(t *testing.T, env ...string) *service {
 func (s *service) up(args []string) {
 	var ctx context.Context
 	ctx, s.stop = context.WithCancel(context.Background())
-	s.ended, s.stdout, s.stderr = make(chan int, 1), new(lockedBuffer), new(lockedBuffer)
+	s.ended, s.stdout, s.stderr = make(chan int, 1), new(process.Buffer), new(process.Buffer)
 	go func() {
 		s.ended <- command.Run(ctx, args, s.env, strings.NewReader(""), s.stdout, s.stderr)
 	}()

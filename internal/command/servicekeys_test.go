@@ -13,6 +13,7 @@ import (
 
 	"bagtrail/internal/command"
 	"bagtrail/test/loopback"
+	process "bagtrail/test/service"
 )
 
 func TestServeBeyondLoopbackMakesAKeyAndPrintsItOnce(t *testing.T) {
@@ -58,7 +59,7 @@ func TestServeBeyondLoopbackMakesAKeyAndPrintsItOnce(t *testing.T) {
 // A key that nobody has read is not kept: the next start makes another.
 func TestAKeyThatCannotBePrintedIsNotKept(t *testing.T) {
 	folder := t.TempDir()
-	var stderr lockedBuffer
+	var stderr process.Buffer
 	code := command.Run(t.Context(), []string{"serve"}, []string{
 		"BAGTRAIL_HTTP_ADDR=0.0.0.0:0", "BAGTRAIL_OPS_ADDR=127.0.0.1:0", "BAGTRAIL_DATA_DIR=" + folder, "BAGTRAIL_KAFKA_BROKERS=off",
 	}, strings.NewReader(""), full{}, &stderr)
@@ -73,7 +74,7 @@ func TestAKeyThatCannotBePrintedIsNotKept(t *testing.T) {
 // The name of a key that nobody has read stays taken, so the error says what to do.
 func TestAKeyOfTheFileThatCannotBePrintedIsNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "keys.yaml")
-	var stderr lockedBuffer
+	var stderr process.Buffer
 	code := command.Run(t.Context(), []string{"keys", "create", "app-2027"}, []string{"BAGTRAIL_KEYS_FILE=" + file}, strings.NewReader(""), full{}, &stderr)
 	if code != command.Failed || !strings.Contains(stderr.String(), "key app-2027 is in the file, but cannot be shown; revoke it") {
 		t.Errorf("exit code %d\n%s", code, stderr.String())

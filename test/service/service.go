@@ -155,7 +155,7 @@ type Service struct {
 	env   []string
 	cmd   *exec.Cmd
 	ended chan error
-	log   *buffer
+	log   *Buffer
 
 	binary string // the program, if it is not that of Binary
 
@@ -185,7 +185,7 @@ func New(t T, args []string, env ...string) *Service {
 		t.Fatal(err)
 	}
 	s := &Service{
-		t: t, args: args, log: &buffer{},
+		t: t, args: args, log: &Buffer{},
 		URL: "http://" + addrs[0], Ops: "http://" + addrs[1], Kafka: addrs[2], Dir: t.TempDir(),
 	}
 	s.env = append(WithoutSettings(os.Environ()),
@@ -466,19 +466,21 @@ func Run(ctx context.Context, t T, stdin string, args []string, env ...string) (
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-// buffer is a bytes.Buffer for concurrent use.
-type buffer struct {
+// Buffer is a bytes.Buffer for concurrent use.
+type Buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (b *buffer) Write(p []byte) (int, error) {
+// Write appends to the buffer.
+func (b *Buffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
 
-func (b *buffer) String() string {
+// String returns all that was written.
+func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
