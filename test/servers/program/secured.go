@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"bagtrail/test/loopback"
 	"bagtrail/test/selfsigned"
@@ -28,8 +26,8 @@ type Secured struct {
 	CA   string // Redis: PEM file with the certificate to trust, for 127.0.0.1 and localhost
 }
 
-// NewSecuredRedis prepares a Redis with a plain and a TLS port; Start runs it. User has all rights,
-// unless a line of the settings begins with "user bagtrail ".
+// NewSecuredRedis prepares a Redis with a plain and a TLS port; Start runs it. A line of the settings
+// that begins with "user bagtrail " gives User its password and its rights.
 func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
 	c, err := selfsigned.New()
 	if err != nil {
@@ -47,9 +45,6 @@ func NewSecuredRedis(home Home, settings ...string) (*Secured, error) {
 		fmt.Sprintf("tls-port %d", ports[1]),
 		fmt.Sprintf("tls-cert-file %q", cert), fmt.Sprintf("tls-key-file %q", key),
 		fmt.Sprintf("tls-ca-cert-file %q", cert), "tls-auth-clients no",
-	}
-	if !slices.ContainsFunc(settings, func(s string) bool { return strings.HasPrefix(s, "user "+User+" ") }) {
-		own = append(own, fmt.Sprintf("user %s on >%s allkeys allchannels allcommands", User, Password))
 	}
 	p, err := redis(home, ports[0], append(own, settings...))
 	if err != nil {
