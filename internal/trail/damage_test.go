@@ -2,6 +2,7 @@ package trail_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,45 +10,57 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// damagedIndex leaves out the last message of each plate and container while it is damaged, under the same version.
+// damagedIndex leaves out the last message of each plate, or of each container, while these are
+// damaged, under the same version.
 type damagedIndex struct {
 	trail.Index
-	damaged bool
+	plates, containers bool
 }
 
 func (d *damagedIndex) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
 	found, err := d.Index.Read(ctx, w)
-	for _, all := range [][]trail.Held{found.PlateMessages, found.Stowage} {
+	damage := func(all []trail.Held) {
 		for i := range all {
-			if messages, _ := all[i].Messages(); d.damaged && len(messages) > 0 {
+			if messages, _ := all[i].Messages(); len(messages) > 0 {
 				all[i].Messages = func() ([]bag.Stored, bool) { return messages[:len(messages)-1], false }
 			}
 		}
 	}
+	if d.plates {
+		damage(found.PlateMessages)
+	}
+	if d.containers {
+		damage(found.Stowage)
+	}
 	return found, err
 }
 
-// A message that was damaged and then brought back is seen, though the versions are those that were read without it.
+// A message that was damaged and then brought back is seen, though the versions are those that were
+// read without it.
 func TestWhatWasMadeWithoutADamagedMessageIsNotRemembered(t *testing.T) {
 	w := newWorld(t)
 	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".P/TOUR", ".L/TOUR99", "ENDBSM")
 	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".U/AKE12345LX", "ENDBPM")
-	w.send("12T07:30", "BPM", ".V/1LZRH", ".J/R//B/12MAR/0730L", ".F/LX14/12MAR/JFK", ".U/AKE12345LX", "ENDBPM")
-	index := &damagedIndex{Index: w.index}
-	w.keep = trail.New(index, w.enricher, w.settings)
-	ask := func() (events int, listed string) {
-		for range 3 { // so that it is remembered
-			events = len(w.one("0724100001").Events)
-			listed = w.flight("ZRH", false, "LX14/12")[0]
+	w.send("12T07:30", "BPM", ".V/1LZRH", ".J/R//B/12MAR/0730L", ".F/LX14/12MAR/JFK", ".U/AKE12345LX/41", "ENDBPM")
+	for _, damaged := range []damagedIndex{{plates: true}, {containers: true}, {plates: true, containers: true}} {
+		for _, question := range []func() string{
+			func() string { return fmt.Sprint(len(w.one("0724100001").Events), " events") },
+			func() string { return w.flight("ZRH", false, "LX14/12")[0] },
+		} {
+			index := &damagedIndex{w.index, damaged.plates, damaged.containers}
+			w.keep = trail.New(index, w.enricher, w.settings)
+			ask := func() (answer string) {
+				for range 3 { // so that it is remembered
+					answer = question()
+				}
+				return answer
+			}
+			without := ask()
+			index.plates, index.containers = false, false
+			if with := ask(); with == without {
+				t.Errorf("plates damaged %t, containers damaged %t: %s, and the same without the damage", damaged.plates, damaged.containers, with)
+			}
 		}
-		return events, listed
-	}
-	index.damaged = true
-	few, without := ask()
-	index.damaged = false
-	all, with := ask()
-	if few == all || without == with {
-		t.Errorf("%d events and %q with the damage, %d and %q without", few, without, all, with)
 	}
 }
 
