@@ -149,11 +149,12 @@ type listedBag struct {
 	legs                    []bag.Leg // the living legs on the flight
 }
 
-// mayBeDelayed reports whether a rush bag, if there is one, makes a leg at that end Delayed.
+// mayBeDelayed reports whether a rush bag, if there is one, makes a leg at that end Delayed. So it may
+// a leg that is Delayed already: then its message sets the status anew.
 func (o *listedPlate) mayBeDelayed(at end) bool {
 	return slices.ContainsFunc(o.bags, func(b listedBag) bool {
 		return slices.ContainsFunc(b.legs, func(l bag.Leg) bool {
-			return at.has(l) && l.Status != bag.NoStatus && l.Status != bag.OnAircraft && l.Status != bag.Delayed
+			return at.has(l) && l.Status != bag.NoStatus && l.Status != bag.OnAircraft
 		})
 	})
 }

@@ -85,12 +85,22 @@ func TestTotalsTellNothingOfOtherFlights(t *testing.T) {
 	}
 }
 
-// The message of a rush bag counts for the bag that it makes Delayed.
+// The message of a rush bag counts for the bag that it makes Delayed, also if a report has made it
+// Delayed before.
 func TestTotalsTellWhenABagBecameDelayed(t *testing.T) {
-	w := newWorld(t)
-	w.send("12T06:00", checkIn("0220000001", "12")...)
-	w.send("13T06:00", rushTag("2220000009", "13", ".M/0220000001")...)
-	if got, want := w.board("ZRH", false, 12), []string{"LX100 JFK 1 0 [0 0 0 0 0 1] 13T06:00"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	for _, reported := range []bool{false, true} {
+		w := newWorld(t)
+		w.send("12T06:00", checkIn("0220000001", "12")...)
+		if reported {
+			w.report("12T20:00", "0220000001")
+		}
+		w.send("13T06:00", rushTag("2220000009", "13", ".M/0220000001")...)
+		if got, want := w.board("ZRH", false, 12), []string{"LX100 JFK 1 0 [0 0 0 0 0 1] 13T06:00"}; !slices.Equal(got, want) {
+			t.Errorf("reported %t: %q, want %q", reported, got, want)
+		}
+		traced, err := w.reader().TracePlates(t.Context(), []bag.Plate{"0220000001"})
+		if err != nil || len(traced) != 1 || traced[0].Bag.Legs[0].SetBy.Received != at("2026-03-13T06:00:00Z") {
+			t.Errorf("reported %t: traced %+v, %v", reported, traced, err)
+		}
 	}
 }
