@@ -175,6 +175,7 @@ func TestRules3Duplicates(t *testing.T) {
 	first := named("LX100/12MAR/JFK", "SMITH/JOHN", "ABC123")
 	del := append([]string{"BSM", "DEL"}, first[1:]...)
 	read := bpm(".J/S///12MAR/0700L", ".F/LX100/12MAR/JFK", ".N/0220000001001")
+	load, off := bpm(".J/R", ".F/LX100/12MAR/JFK", ".N/0220000001001"), bpm(".F/LX100/12MAR/JFK", ".B/OFF/0220000001001")
 	unread := bpm(".J/S", ".F/LX100/12MAR/JFK", ".N/0220000001001")
 	type sent struct {
 		at      string
@@ -192,6 +193,7 @@ func TestRules3Duplicates(t *testing.T) {
 		{"a BPM with a read time, days later", []sent{{"12T06:00", read}, {"14T06:00", read}}, "SORTED"},
 		{"a BPM without a read time within the window", []sent{{"12T06:00", unread}, {"12T06:10", unread}}, "SORTED"},
 		{"a BPM without a read time behind it", []sent{{"12T06:00", unread}, {"12T06:11", unread}}, "SORTED SORTED"},
+		{"a load again after the bag was offloaded, within the window of a copy", []sent{{"12T06:00", load}, {"12T06:08", load}, {"12T06:09", off}, {"12T06:15", load}}, "LOADED_ON_AIRCRAFT OFFLOADED"},
 		{"a DEL ends the window", []sent{{"12T06:00", first}, {"12T06:01", del}, {"12T06:02", first}}, "EXPECTED CANCELLED EXPECTED"},
 		{"a BSM ends the window of DELs", []sent{{"12T06:00", del}, {"12T06:01", first}, {"12T06:02", del}}, "CANCELLED EXPECTED CANCELLED"},
 		{"a DEL within the window of a DEL", []sent{{"12T06:00", first}, {"12T06:01", del}, {"12T06:02", del}}, "EXPECTED CANCELLED"},
@@ -213,6 +215,14 @@ func TestRules3Duplicates(t *testing.T) {
 		b := w.one(plate)
 		expect(t, "events", codes(b), "EXPECTED")
 		expect(t, "the earliest copy is the event", b.Events[0].Message.Received, at("2026-03-12T06:00:00Z"))
+	})
+	t.Run("a copy behind another origin line is an earlier one too", func(t *testing.T) {
+		w := newWorld(t)
+		text := strings.Join(first, "\n") + "\n"
+		w.sendText(at("2026-03-12T06:00:00Z"), "QU ZRHXHXH\n.ZRHRMLX 120600\n"+text)
+		w.sendText(at("2026-03-12T06:05:00Z"), "QU ZRHXHXH\n.ZRHRMLX 120605\n"+text)
+		w.sendText(at("2026-03-12T07:00:00Z"), "QU ZRHXHXH\n.ZRHRMLX 120605\n"+text)
+		expect(t, "events", codes(w.one(plate)), "EXPECTED")
 	})
 	t.Run("the window is configurable", func(t *testing.T) {
 		w := newWorld(t)

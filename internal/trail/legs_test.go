@@ -180,6 +180,26 @@ func TestRules3Departed(t *testing.T) {
 		"LX90/12 ZRH-FRA", "LH402/12 FRA-JFK Offloaded", "AA1/12 JFK-LAX Delayed")
 }
 
+// A departure that the flight reference puts off, after a bag was shown, makes the leg Not Loaded again.
+func TestADepartureThatIsPutOffDelaysNoLeg(t *testing.T) {
+	w := newWorld(t)
+	departed := true
+	w.settings.Departed = func(bag.Flight, string, string, time.Time) bool { return departed }
+	w.keep = trail.New(w.index, w.enricher, w.settings)
+	w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+	for _, want := range []string{"Delayed", "Not Loaded", "Delayed"} {
+		for range 2 {
+			bags, err := w.keep.History(t.Context(), plate)
+			if err != nil || len(bags) != 1 {
+				t.Fatalf("%v, %v", bags, err)
+			}
+			expectList(t, "history", legs(bags[0]), "LX100/12 ZRH-JFK "+want)
+			expectList(t, "list", w.flight("ZRH", false, "LX100/12"), "0220000001 "+want)
+		}
+		departed = !departed
+	}
+}
+
 // TestRules3DepartedFromAnUnknownAirport: of a through flight the leg counts that arrives where the bag arrives.
 func TestRules3DepartedFromAnUnknownAirport(t *testing.T) {
 	w := newWorld(t)

@@ -13,6 +13,10 @@ func TestRules3DelayedByReflight(t *testing.T) {
 	}{
 		{"named", func(w *world) { w.send("13T06:00", rushTag(rush, "13", ".M/"+original)...) }, "Delayed"},
 		{"not named", func(w *world) { w.send("13T06:00", rushTag(rush, "13", ".P/SMITH", ".L/ABC123")...) }, "Delayed"},
+		{"not named, the PNR in small letters", func(w *world) {
+			w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX100/12MAR/JFK", ".N/"+original+"001", ".P/SMITH/JOHN", ".L/abc123", "ENDBSM")
+			w.send("13T06:00", rushTag(rush, "13", ".P/SMITH", ".L/ABC123")...)
+		}, "Delayed"},
 		{"not named, of another passenger", func(w *world) { w.send("13T06:00", rushTag(rush, "13", ".P/JONES", ".L/ABC123")...) }, "Not Loaded"},
 		{"loaded in a container before", func(w *world) {
 			w.send("12T08:00", "BPM", ".V/1LZRH", ".J/R", ".F/LX100/12MAR/JFK", ".U/AKE1", ".N/"+original+"001", "ENDBPM")
@@ -55,4 +59,18 @@ func TestARememberedListShowsReflights(t *testing.T) {
 	for range 2 {
 		expectList(t, "after", w.flight("ZRH", false, "LX100/12"), "0220000001 Not Loaded", "0220000002 Delayed")
 	}
+}
+
+// History looks for no rush bags, whatever a list has found before.
+func TestAListChangesNoBagThatIsRemembered(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", checkIn("0220000001", "12")...)
+	w.send("13T06:00", rushTag("2220000009", "13", ".M/0220000001")...)
+	w.keep = w.reader()
+	expectList(t, "list", w.flight("ZRH", false, "LX100/12"), "0220000001 Delayed")
+	bags, err := w.keep.History(t.Context(), "0220000001")
+	if err != nil || len(bags) != 1 {
+		t.Fatalf("%v, %v", bags, err)
+	}
+	expectList(t, "history", legs(bags[0]), "LX100/12 ZRH-JFK Not Loaded")
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"bagtrail/internal/bag"
-	"bagtrail/internal/smallmap"
 )
 
 // joinOriginals sets Reflighted of a rush bag.
@@ -259,7 +258,7 @@ func (s *session) addReflights(ctx context.Context, bags []*bag.Bag) error {
 		if err != nil {
 			return err
 		}
-		for _, original := range smallmap.Distinct(slices.Clone(found)) {
+		for _, original := range found { // bags of different plates
 			if original != nil {
 				s.reflights.Set(original, append(s.reflights.Value(original), rush))
 			}

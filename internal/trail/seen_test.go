@@ -56,6 +56,9 @@ func TestListShowsOfABagTheFieldsThatAreSeen(t *testing.T) {
 			{"everybody", nil, []string{"0724100001 MUELLER ABC123 Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
 			{"BA at LHR", covering{"BA", "LHR"}, []string{"0724100001   Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
 			{"every airline at LHR", covering{"", "LHR"}, []string{"0724100001 MUELLER ABC123 Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
+			{"LX at ZRH, who sees of one bag no BSM at LHR", covering{"LX", "ZRH"}, []string{"0724100001 MUELLER ABC123 Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
+			// Nobody may ask who sees nothing of a bag, so an entry that shows all of it to everybody is not narrowed.
+			{"nobody", covering{"", "GVA"}, []string{"0724100001   Loaded on Aircraft ", "0724100002 MEIER DEF456 Not Loaded "}},
 		} {
 			if got := listed(t, reader.For(tc.seen), "LHR", flight); !slices.Equal(got, tc.want) {
 				t.Errorf("%s: %q, want %q", tc.who, got, tc.want)
@@ -253,6 +256,114 @@ func TestEntriesOfTwoBagsWithOnePNRAndSurnameAreNotMixedUp(t *testing.T) {
 		}
 		slices.Sort(names)
 		expectList(t, "list", names, "CCCCCC MUELLER ", "CCCCCC MUELLER ANNA")
+	}
+}
+
+// The two bags differ only in their seats.
+func TestEntriesOfTwoBagsWithOneNameAreNotMixedUp(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T05:00", "BSM", ".V/1LGVA", ".F/LX9/12MAR/FRA", ".N/0724100001001", ".P/1AMSLER", "ENDBSM")
+	w.send("12T05:01", "BPM", ".V/1LGVA", ".J/S", ".F/LX7/12MAR/FRA", ".N/0724100001001", ".P/1MUELLER", "ENDBPM")
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".P/1AMSLER", ".L/AAAAAA", "ENDBSM")
+	w.send("12T06:01", "BSM", ".V/1LFRA", ".F/LH400/12MAR/JFK", ".N/0724100001001", ".P/1BERGER", ".L/BBBBBB", "ENDBSM")
+	w.send("12T06:02", "BSM", "CHG", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001001", ".S/Y/1A", ".P/1MUELLER", ".L/CCCCCC", "ENDBSM")
+	w.send("12T06:03", "BSM", "CHG", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".O/LH400/12MAR/FRA", ".N/0724100001001", ".S/Y/2B", ".P/1MUELLER", ".L/CCCCCC", "ENDBSM")
+	flight := bag.Flight{Airline: "LX", Number: "14", Day: bag.DayIn(2026, 3, 12)}
+	for _, sight := range []bag.Sight{nil, covering{"", "ZRH"}} {
+		got := listed(t, w.reader().For(sight), "ZRH", flight)
+		slices.Sort(got)
+		expectList(t, "list", got, "0724100001 MUELLER CCCCCC Not Loaded 1A", "0724100001 MUELLER CCCCCC Not Loaded 2B")
+	}
+}
+
+func TestAnEntryIsOfTheBagThatHasItsPlaceAndShowsItsNames(t *testing.T) {
+	description := bag.Description{PNR: "ABC123", Surname: "MUELLER", GivenName: "ANNA"}
+	entry := trail.Listed{Bag: &bag.Bag{Nth: 1, Description: description}}
+	other := func(change func(*bag.Bag)) *bag.Bag {
+		b := &bag.Bag{Nth: 1, Description: description}
+		change(b)
+		return b
+	}
+	for name, tc := range map[string]struct {
+		bag  *bag.Bag
+		want bool
+	}{
+		"the same":    {other(func(b *bag.Bag) { b.Pieces = 2 }), true},
+		"other place": {other(func(b *bag.Bag) { b.Nth = 0 }), false},
+		"other PNR":   {other(func(b *bag.Bag) { b.PNR = "XYZ789" }), false},
+		"other name":  {other(func(b *bag.Bag) { b.Surname = "MEIER" }), false},
+		"other given": {other(func(b *bag.Bag) { b.GivenName = "" }), false},
+	} {
+		if got := entry.IsOf(tc.bag); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// A through flight has two legs of one number, each with its seat. The first message is not seen.
+func TestTheSeatInAListIsThatOfTheLeg(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0724100001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T06:01", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0724100001001", ".S/Y/12A", ".P/1MUELLER", ".L/XYZ789", "ENDBSM")
+	w.send("12T06:02", "BSM", ".V/1LJFK", ".F/BA177/12MAR/BOS", ".N/0724100001001", ".S/Y/14C", ".P/1MUELLER", ".L/XYZ789", "ENDBSM")
+	flight := bag.Flight{Airline: "BA", Number: "177", Day: bag.DayIn(2026, 3, 12)}
+	reader := w.reader().For(covering{"BA", ""})
+	expectList(t, "LHR", listed(t, reader, "LHR", flight), "0724100001 MUELLER XYZ789 Not Loaded 12A")
+	expectList(t, "JFK", listed(t, reader, "JFK", flight), "0724100001 MUELLER XYZ789 Not Loaded 14C")
+}
+
+// Of the two ends of the flight, only LHR sees the first message, which names another destination, and
+// so the last one, which names no flight.
+func TestABagIsSeenWholeAtOneEndOfItsFlight(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BPM", ".V/1LLHR", ".J/S", ".F/BA177/12MAR/BOS", ".N/0724100001001", ".P/1MUELLER/ANNA", "ENDBPM")
+	w.send("12T07:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0724100001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T08:00", "BPM", ".V/1LLHR", ".J/G", ".N/0724100001001", "ENDBPM")
+	flight := bag.Flight{Airline: "BA", Number: "177", Day: bag.DayIn(2026, 3, 12)}
+	for airport, want := range map[string]string{"LHR": "MUELLER/ANNA", "JFK": "MUELLER/"} {
+		list, err := w.reader().For(covering{"BA", airport}).OfFlight(t.Context(), airport, airport == "JFK", flight)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s: %v, %v", airport, list, err)
+		}
+		expect(t, airport, list[0].Bag.Surname+"/"+list[0].Bag.GivenName, want)
+		expect(t, "changed", list[0].Changed, at("2026-03-12T07:00:00Z"))
+	}
+}
+
+// Whoever sees none of its BSMs, and not that it was re-flighted, is told both nevertheless; and a view
+// is found by no PNR that does not find the bag.
+func TestAViewIsRushAndUnknownAndFoundAsTheWholeBagIs(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BPM", ".V/1LLHR", ".J/S", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/1MUELLER", ".L/OLD111", "ENDBPM")
+	w.send("12T07:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0220000001001", ".E/RUSH", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	b := w.one(plate)
+	expectList(t, "PNRs", b.PNRs, "ABC123")
+	view := bag.NewViewer(t.Context(), covering{"BA", ""}).View(b)
+	expect(t, "seen by BA", codes(view), "SORTED")
+	if !view.Rush || view.Unknown || view.Cancelled || len(view.PNRs) != 0 {
+		t.Errorf("rush %t, unknown %t, cancelled %t, PNRs %q", view.Rush, view.Unknown, view.Cancelled, view.PNRs)
+	}
+}
+
+// A booking that begins after a positioning hides it nevertheless: only reports are told apart by
+// their days.
+func TestABookingThatIsNotSeenHidesEveryPositioning(t *testing.T) {
+	for _, booking := range []bool{false, true} {
+		w := newWorld(t)
+		w.send("12T06:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+		w.send("12T07:00", "BPM", ".V/1LJFK", ".J/R", ".F/AA1/12MAR/BOS", ".N/0220000001001", ".U/AKE12345AA", ".L/ABC123", "ENDBPM")
+		w.send("12T08:00", "BPM", ".V/1LJFK", ".F/AA1/12MAR/BOS", ".U/AKE12345AA/41", "ENDBPM")
+		want := "EXPECTED LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT"
+		if booking {
+			w.send("12T09:00", "BSM", ".V/1LZRH", ".F/LX318/14MAR/LHR", ".N/0220000001001", ".P/1JONES", ".L/XYZ789", "ENDBSM")
+			want = "EXPECTED LOADED_IN_CONTAINER"
+		}
+		viewer := bag.NewViewer(t.Context(), covering{"BA", ""})
+		for _, b := range w.bags(plate) {
+			if b.PNR == "ABC123" {
+				expect(t, "seen by BA", codes(viewer.View(b)), want)
+			}
+		}
 	}
 }
 

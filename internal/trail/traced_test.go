@@ -57,6 +57,51 @@ func TestEveryBagOfARushChainKnowsTheWholeChain(t *testing.T) {
 	}
 }
 
+func TestBagsOfAChainThatAreTracedTogetherHaveEachOriginalOnce(t *testing.T) {
+	const first, second, third = bag.Plate("0220000001"), bag.Plate("2220000002"), bag.Plate("2220000003")
+	w := newWorld(t)
+	w.send("12T06:00", checkIn(first, "12")...)
+	w.send("13T06:00", rushTag(second, "13", ".M/"+string(first))...)
+	w.send("14T06:00", rushTag(third, "14", ".M/"+string(second))...)
+	traced, err := w.reader().TracePlates(t.Context(), []bag.Plate{third, second, first})
+	if err != nil || len(traced) != 3 {
+		t.Fatalf("%v, %v", traced, err)
+	}
+	for i, want := range []string{"none", "0220000001 LX100/12", "2220000002 LX200/13"} {
+		expect(t, string(traced[i].Bag.Plate), original(traced[i].Bag), want)
+	}
+}
+
+// Each of the two rush bags names the other as its original.
+func TestAChainHoldsNoPlateTwice(t *testing.T) {
+	const one, other = bag.Plate("2220000002"), bag.Plate("2220000003")
+	w := newWorld(t)
+	w.send("12T06:00", rushTag(one, "12", ".M/"+string(other))...)
+	w.send("12T06:01", rushTag(other, "12", ".M/"+string(one))...)
+	for _, plates := range [][]bag.Plate{{one, other}, {other, one}} {
+		traced, err := w.reader().TracePlates(t.Context(), plates[:1])
+		if err != nil || len(traced) != 1 {
+			t.Fatalf("%v, %v", traced, err)
+		}
+		got := traced[0]
+		if want := []bag.Plate{plates[1], plates[0]}; !slices.Equal(got.Chain, want) || got.Bag.RushTag == nil || got.Bag.RushTag.Plate != plates[1] {
+			t.Errorf("%s: chain %s, rush tag %v; want %s", plates[0], got.Chain, got.Bag.RushTag, want)
+		}
+	}
+}
+
+// The rush bag names no plate, and the second of the PNRs that find the bag.
+func TestARushBagIsFoundUnderEachPNROfItsOriginal(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0220000001001", ".P/SMITH/JOHN", ".L/ABC123", "ENDBSM")
+	w.send("12T06:01", "BSM", ".V/1TLHR", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/SMITH/JOHN", ".L/XYZ789", "ENDBSM")
+	w.send("13T06:00", rushTag("0220000009", "13", ".P/SMITH", ".L/XYZ789")...)
+	traced, err := w.reader().TracePassenger(t.Context(), "ABC123", inMarch(12))
+	if err != nil || len(traced) != 1 || traced[0].LeftBy == nil || traced[0].LeftBy.Plate != "0220000009" {
+		t.Errorf("%+v, %v", traced, err)
+	}
+}
+
 func TestManyPlatesAreTracedInFewRoundTrips(t *testing.T) {
 	w := newWorld(t)
 	var plates []bag.Plate
@@ -104,6 +149,14 @@ func TestALegThatItsFlightLeftWithoutIsDelayedByTheClock(t *testing.T) {
 	}
 	if leg := traced[0].Bag.Legs[0]; leg.Status != bag.Delayed || !leg.LeftWithoutBag || leg.SetBy != nil {
 		t.Errorf("%+v", leg)
+	}
+	w.send("13T06:00", rushTag("2220000009", "13", ".M/0220000001")...)
+	traced, err = trail.New(w.index, w.enricher, w.settings).TracePassenger(t.Context(), "ABC123", inMarch(12))
+	if err != nil || len(traced) != 1 {
+		t.Fatalf("%v, %v", traced, err)
+	}
+	if leg := traced[0].Bag.Legs[0]; leg.Status != bag.Delayed || leg.LeftWithoutBag || leg.SetBy != traced[0].LeftBy.FirstReflight() {
+		t.Errorf("re-flighted since: %+v", leg)
 	}
 	if traced, err := trail.New(w.index, w.enricher, w.settings).TracePassenger(t.Context(), "ABC123", inMarch(13)); err != nil || len(traced) != 0 {
 		t.Errorf("%v, %v", traced, err)

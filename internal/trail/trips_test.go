@@ -134,6 +134,17 @@ func TestHistoryIsReadAgainWhereItChanged(t *testing.T) {
 	ask(1, 3)
 }
 
+func TestABagThatWasInSeveralContainersTakesTwoRoundTrips(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T07:00", "BPM", ".V/1LZRH", ".J/R//A/12MAR/0700L", ".F/LX318/12MAR/LHR", ".N/0724100001001", ".U/AKE1", "ENDBPM")
+	w.send("12T12:00", "BPM", ".V/1LLHR", ".J/R//A/12MAR/1200L", ".F/BA177/12MAR/JFK", ".N/0724100001001", ".U/AKE2", "ENDBPM")
+	index := &counting{Index: w.index}
+	bags, err := trail.New(index, w.enricher, w.settings).History(t.Context(), "0724100001")
+	if err != nil || len(bags) != 1 || index.reads != 2 {
+		t.Errorf("%d bags in %d round trips, %v", len(bags), index.reads, err)
+	}
+}
+
 // What is remembered of its bags does not make the list of a flight take more round trips.
 func TestFlightTakesThreeRoundTripsWhateverIsRemembered(t *testing.T) {
 	w := newWorld(t)
