@@ -37,6 +37,7 @@ func TestEveryFaultOfAWebhookIsTold(t *testing.T) {
 		{"POST", "", `{"url":"https://127.0.0.1/"}`, "/url malformed"},
 		{"POST", "", `{"url":"https://user@example.com/"}`, "/url malformed"},
 		{"POST", "", `{"url":"https://example.com/hook "}`, "/url malformed"},
+		{"POST", "", `{"url":"https://example.com/\u00a0hook"}`, "/url malformed"},
 		{"POST", "", `{"url":"https://example.com/` + strings.Repeat("x", 2000) + `"}`, "/url malformed"},
 		{"POST", "", `{"url":"https://example.com/","url":"https://example.com/","secret":"x"}`, "/url repeated, /secret unknown"},
 		{"POST", "", `{"url":["https://example.com/","https://example.com/"]}`, "/url malformed"},

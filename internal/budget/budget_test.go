@@ -98,6 +98,26 @@ func TestLargeQuestionsWaitInTheirOrderUntilThereIsRoom(t *testing.T) {
 	})
 }
 
+func TestAPartOfAQuestionReturnsItsMemoryAtItsEnd(t *testing.T) {
+	b := budget.New(1000*kib, nil)
+	ctx, question := b.Ask(t.Context())
+	defer question.End()
+	for range 3 {
+		part, end := budget.Part(ctx)
+		if err := budget.Need(part, 600*kib); err != nil {
+			t.Fatal(err)
+		}
+		if b.Try(500 * kib) {
+			t.Error("what the part needs is not counted")
+		}
+		end()
+		if !b.Try(1000 * kib) {
+			t.Error("the part has not given back all")
+		}
+		b.Return(1000 * kib)
+	}
+}
+
 func TestWhoHasWaitedOnceGoesOnAndIsCounted(t *testing.T) {
 	b := budget.New(1000*kib, nil)
 	ctx, question := b.Ask(t.Context())

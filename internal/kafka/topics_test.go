@@ -64,15 +64,16 @@ func TestAFixedTopicWithTooManyPartitionsIsRefused(t *testing.T) {
 }
 
 // A start that waits for a server asks again twice a second.
-func TestAWarningAboutATopicIsLoggedOnce(t *testing.T) {
+func TestAWarningIsLoggedOnceForEachTopic(t *testing.T) {
 	core, logs := observer.New(zap.WarnLevel)
-	client := kafkatest.Open(t, kafkatest.Start(t, kfake.SeedTopics(3, "raw")), kafka.Config{Logger: zap.New(core)})
+	client := kafkatest.Open(t, kafkatest.Start(t, kfake.SeedTopics(3, "raw", "marks")), kafka.Config{Logger: zap.New(core)})
 	for range 3 {
-		if err := client.EnsureTopics(t.Context(), kafka.Topic{Name: "raw", Partitions: 12, Log: true}); err != nil {
+		err := client.EnsureTopics(t.Context(), kafka.Topic{Name: "raw", Partitions: 12, Log: true}, kafka.Topic{Name: "marks", Partitions: 12, Log: true})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if logs.Len() != 1 {
-		t.Errorf("%d warnings, want one: %v", logs.Len(), logs.All())
+	if logs.Len() != 2 {
+		t.Errorf("%d warnings, want one for each topic: %v", logs.Len(), logs.All())
 	}
 }

@@ -125,35 +125,127 @@ func TestAnswerThatWasLargeIsRefusedBeforeItIsMade(t *testing.T) {
 	}
 }
 
-// Two answers need more than the key may take. The memory of the first is reserved while it is made.
+// Two answers need more than the key may take. The memory of the first is reserved while it is made,
+// also if the answer was only refused so far.
 func TestOfTwoCallersOfALargeAnswerOneGetsIt(t *testing.T) {
-	operation := list()
-	var held atomic.Bool
-	begun, leave, serveIt := make(chan struct{}), make(chan struct{}), operation.Serve
-	operation.Serve = func(ctx context.Context, c *web.Call) web.Answer {
-		if held.CompareAndSwap(true, false) {
-			close(begun)
-			<-leave
+	for _, refused := range []bool{false, true} {
+		operation := list()
+		var held, others atomic.Bool
+		begun, leave, serveIt := make(chan struct{}), make(chan struct{}), operation.Serve
+		operation.Serve = func(ctx context.Context, c *web.Call) web.Answer {
+			if held.CompareAndSwap(true, false) {
+				others.Store(false)
+				close(begun)
+				<-leave
+			} else {
+				others.Store(true)
+			}
+			return serveIt(ctx, c)
 		}
-		return serveIt(ctx, c)
+		s := largeSite(operation, 2<<20)
+		want, end := 200, func() {}
+		if refused {
+			want, end = 503, stuck(s, request("GET", listPath(600, ""), "", "api_key", demo))
+		}
+		if w := answer(s, request("GET", listPath(700, ""), "", "api_key", demo)); w.Code != want {
+			t.Fatal(w.Code)
+		}
+		end()
+		held.Store(true)
+		first := make(chan int, 1)
+		go func() { first <- answer(s, request("GET", listPath(700, ""), "", "api_key", demo)).Code }()
+		<-begun
+		if w := answer(s, request("GET", listPath(700, ""), "", "api_key", demo)); w.Code != 503 || others.Load() {
+			t.Errorf("refused before %t: while the answer is made for another caller: %d, made %t", refused, w.Code, others.Load())
+		}
+		close(leave)
+		if got := <-first; got != 200 {
+			t.Errorf("refused before %t: the first caller: %d", refused, got)
+		}
+		if w := answer(s, request("GET", listPath(700, ""), "", "api_key", demo)); w.Code != 200 {
+			t.Errorf("refused before %t: after it: %d", refused, w.Code)
+		}
 	}
-	s := largeSite(operation, 2<<20)
-	if w := answer(s, request("GET", listPath(700, ""), "", "api_key", demo)); w.Code != 200 {
-		t.Fatal(w.Code)
+}
+
+// stuck lets a caller ask who does not read the answer. It returns once the answer is being written.
+// end lets the caller go.
+func stuck(s *web.Site, r *http.Request) (end func()) {
+	caller := stuckCaller{ResponseWriter: httptest.NewRecorder(), reached: make(chan struct{}), leave: make(chan struct{})}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		s.ServeHTTP(caller, r)
+	}()
+	<-caller.reached
+	return func() { close(caller.leave); <-over }
+}
+
+// sizedSite answers with as many elements as size says for the key and the request.
+func sizedSite(size func(key, query string) int) *web.Site {
+	download := bagsV1(func(_ context.Context, c *web.Call) web.Answer {
+		dst := append(c.Buffer, `{"x":"`...)
+		for range size(c.Key.Name, c.Request.URL.RawQuery) {
+			dst = c.Part(append(dst, element...))
+		}
+		return c.OK(append(dst, `"}`...))
+	})
+	return web.New(web.Settings{Keys: mayPost, Log: zap.NewNop(), Clock: time.Now, AnswerBytes: 2 << 20}, []web.Operation{download}, nil)
+}
+
+func TestALargeAnswerIsGivenAgainAndNotIfItHasGrownTooMuch(t *testing.T) {
+	n := 0
+	s := sizedSite(func(string, string) int { return n })
+	for _, want := range []struct{ n, status int }{{900, 200}, {900, 200}, {950, 200}, {3000, 503}, {3000, 503}, {900, 200}, {900, 200}} {
+		if n = want.n; download(s, demo) != want.status {
+			t.Errorf("%d elements: not %d", n, want.status)
+		}
 	}
-	held.Store(true)
-	first := make(chan int, 1)
-	go func() { first <- answer(s, request("GET", listPath(700, ""), "", "api_key", demo)).Code }()
-	<-begun
-	if w := answer(s, request("GET", listPath(700, ""), "", "api_key", demo)); w.Code != 503 {
-		t.Errorf("while the answer is made for another caller: %d", w.Code)
+	single := largeSite(history(func(_ context.Context, c *web.Call) web.Answer { return c.OK(make([]byte, 900<<10)) }), 2<<20)
+	for range 3 {
+		if w := answer(single, request("GET", listPath(1, ""), "", "api_key", demo)); w.Code != 200 {
+			t.Errorf("in one piece: %d", w.Code)
+		}
 	}
-	close(leave)
-	if got := <-first; got != 200 {
-		t.Errorf("the first caller: %d", got)
+}
+
+// A caller holds most of what the key may take. Small answers pass beside it, though answers to another
+// key, to another query, or to the same request before, are large.
+func TestTheSizeOfAnAnswerIsThatOfItsKeyAndRequestTheLastTime(t *testing.T) {
+	var small atomic.Bool
+	s := sizedSite(func(key, query string) int {
+		if key == "demo" && query == "" && !small.Load() || query == "stuck=1" {
+			return 700
+		}
+		return 10
+	})
+	get := func(key, query string) int {
+		return answer(s, request("GET", "/v1/bags/0724100001"+query, "", "api_key", key)).Code
 	}
-	if w := answer(s, request("GET", listPath(700, ""), "", "api_key", demo)); w.Code != 200 {
-		t.Errorf("after it: %d", w.Code)
+	if got := get(demo, ""); got != 200 {
+		t.Fatal(got)
+	}
+	for _, key := range []string{demo, "secret-of-other"} {
+		end := stuck(s, request("GET", "/v1/bags/0724100001?stuck=1", "", "api_key", key))
+		if got := get(key, "?x=1"); got != 200 {
+			t.Errorf("%s, another query: %d", key, got)
+		}
+		want := 200
+		if key == demo {
+			want = 503
+		}
+		if got := get(key, ""); got != want {
+			t.Errorf("%s: %d, want %d", key, got, want)
+		}
+		end()
+	}
+	small.Store(true)
+	if got := get(demo, ""); got != 200 {
+		t.Errorf("smaller now: %d", got)
+	}
+	defer stuck(s, request("GET", "/v1/bags/0724100001?stuck=1", "", "api_key", demo))()
+	if got := get(demo, ""); got != 200 {
+		t.Errorf("small the last time: %d", got)
 	}
 }
 
@@ -285,6 +377,21 @@ func upload(s *web.Site, key string, arrived int) (finish func() *httptest.Respo
 		_ = sender.Close()
 		return <-answered
 	}
+}
+
+// A body that finds no memory returns what it has taken, once.
+func TestABodyThatIsRefusedReturnsItsMemoryOnce(t *testing.T) {
+	s := uploadSite()
+	finish := upload(s, demo, 1<<20+1)
+	if got := upload(s, demo, 4<<20-1)().Code; got != http.StatusServiceUnavailable {
+		t.Errorf("the second body: %d", got)
+	}
+	finish()
+	finish = upload(s, demo, 4<<20-1)
+	if got := upload(s, demo, 200<<10)().Code; got != http.StatusServiceUnavailable {
+		t.Errorf("beside a body that takes all: %d", got)
+	}
+	finish()
 }
 
 // download asks for a large answer, and returns its status.

@@ -23,6 +23,7 @@ func TestTheDevelopmentKeyIsOfNoUseToPagesOfPublicNames(t *testing.T) {
 	}, []web.Operation{history(nil)}, []web.Page{page()})
 	for host, want := range map[string]bool{
 		"localhost:8080": true, "127.0.0.1:8080": true, "[::1]:8080": true, "bagtrail": true, "a.localhost": true, "": true,
+		"localhost.": true, "a.localhost.:8080": true, "evil.examplelocalhost": false,
 		"evil.example": false, "evil.example:8080": false, "127.0.0.1.evil.example": false, "evil.example.": false,
 	} {
 		for _, path := range []string{"/docs/", "/nowhere", "/v1/nowhere", "/baggage/history/v2.0/"} {

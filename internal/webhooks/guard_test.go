@@ -44,9 +44,10 @@ func TestURLsThatLeadIntoANetworkOrNowhereAreRefused(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	intranet := webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}}
+	intranet := webhooks.Guard{Allowed: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fe80::/10")}}
 	for url, want := range map[string]bool{
 		"http://10.1.2.3/": true, "https://[::ffff:10.1.2.3]/": true, "http://192.168.0.1/": false, "http://intranet.example/": true,
+		"http://[fe80::1%25eth0]/": true,
 	} {
 		if err := intranet.CheckURL(url); (err == nil) != want {
 			t.Errorf("%s: %v", url, err)

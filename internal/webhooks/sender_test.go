@@ -294,6 +294,20 @@ func TestAPositionThatIsNotWrittenIsWrittenBeforeTheNextBatch(t *testing.T) {
 	})
 }
 
+func TestASenderEndsThoughItsPositionIsNotWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		w.feed.tell(1)
+		w.store.Refuse = 1000
+		kill := w.send(t)
+		sleep(10 * time.Second)
+		kill()
+		if w.store.Refuse < 900 {
+			t.Errorf("%d attempts to write the position", 1000-w.store.Refuse)
+		}
+	})
+}
+
 // A webhook that is told nothing goes on after a restart near where it was: its cursor is written
 // although nothing was posted, and does not get older than changes are kept.
 func TestThePositionOfAWebhookThatIsToldNothingIsWritten(t *testing.T) {

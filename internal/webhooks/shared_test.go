@@ -104,6 +104,20 @@ func TestLargeChangesForReceiversThatHangTakeBoundedMemory(t *testing.T) {
 	})
 }
 
+// Such a change takes all that the customer may have.
+func TestAChangeThatIsLargerThanTheMemoryOfItsCustomerIsPosted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil, func(_ *world, conf *webhooks.Config) { conf.FoldBytes = 256 << 10 })
+		w.feed.size = 200 << 10
+		w.feed.tell(2)
+		w.send(t)
+		sleep(time.Minute)
+		if n := len(w.receiver.attempts()); n != 2 {
+			t.Errorf("%d attempts", n)
+		}
+	})
+}
+
 // roundTrip is a transport.
 type roundTrip func(*http.Request) (*http.Response, error)
 
