@@ -23,6 +23,8 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"lee":                   {"name LEE", `"last_name":"LEE"`},
 		"lee jfk":               {"name LEE, airport JFK", `"last_name":"LEE"`},
 		"mueller lx14 abc123":   {"PNR ABC123, flight LX14", `"pnr":"ABC123"`},
+		"mueller lx14 2jan":     {"name MUELLER, flight LX14, 2 Jan", `"date":"2027-01-02"`},
+		"mueller lx14 21jun":    {"name MUELLER, flight LX14, 21 Jun", `"date":"2026-06-21"`},
 		"mueller abc123 lx14":   {"PNR ABC123, flight LX14", `"pnr":"ABC123"`},
 		"abc123 lx1014":         {"PNR ABC123, flight LX1014", `"pnr":"ABC123"`},
 		"lx1014 abc123":         {"PNR ABC123, flight LX1014", `"pnr":"ABC123"`},
