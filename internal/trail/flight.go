@@ -149,8 +149,8 @@ type listedBag struct {
 	legs                    []bag.Leg // the living legs on the flight
 }
 
-// mayBeDelayed reports whether a rush bag, if there is one, makes a leg at that end Delayed. So it may
-// a leg that is Delayed already: then its message sets the status anew.
+// mayBeDelayed reports whether a rush bag, if there is one, sets the status of a leg at that end to
+// Delayed. A leg that is Delayed already counts: the message of the rush bag sets its status anew.
 func (o *listedPlate) mayBeDelayed(at end) bool {
 	return slices.ContainsFunc(o.bags, func(b listedBag) bool {
 		return slices.ContainsFunc(b.legs, func(l bag.Leg) bool {

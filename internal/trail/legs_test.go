@@ -180,7 +180,7 @@ func TestRules3Departed(t *testing.T) {
 		"LX90/12 ZRH-FRA", "LH402/12 FRA-JFK Offloaded", "AA1/12 JFK-LAX Delayed")
 }
 
-// A departure that the flight reference puts off, after a bag was shown, makes the leg Not Loaded again.
+// If the flight reference puts off a departure after a bag was shown, the leg is Not Loaded again.
 func TestADepartureThatIsPutOffDelaysNoLeg(t *testing.T) {
 	w := newWorld(t)
 	departed := true

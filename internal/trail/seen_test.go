@@ -57,7 +57,8 @@ func TestListShowsOfABagTheFieldsThatAreSeen(t *testing.T) {
 			{"BA at LHR", covering{"BA", "LHR"}, []string{"0724100001   Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
 			{"every airline at LHR", covering{"", "LHR"}, []string{"0724100001 MUELLER ABC123 Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
 			{"LX at ZRH, who sees of one bag no BSM at LHR", covering{"LX", "ZRH"}, []string{"0724100001 MUELLER ABC123 Loaded on Aircraft 12A", "0724100002 MEIER DEF456 Not Loaded "}},
-			// Nobody may ask who sees nothing of a bag, so an entry that shows all of it to everybody is not narrowed.
+			// No such key may ask for the list: an entry that every key that may ask sees whole is
+			// not narrowed.
 			{"nobody", covering{"", "GVA"}, []string{"0724100001   Loaded on Aircraft ", "0724100002 MEIER DEF456 Not Loaded "}},
 		} {
 			if got := listed(t, reader.For(tc.seen), "LHR", flight); !slices.Equal(got, tc.want) {
@@ -312,8 +313,8 @@ func TestTheSeatInAListIsThatOfTheLeg(t *testing.T) {
 	expectList(t, "JFK", listed(t, reader, "JFK", flight), "0724100001 MUELLER XYZ789 Not Loaded 14C")
 }
 
-// Of the two ends of the flight, only LHR sees the first message, which names another destination, and
-// so the last one, which names no flight.
+// Of the two ends of the flight, only LHR sees the first message, which names another destination,
+// and so the last one, which names no flight.
 func TestABagIsSeenWholeAtOneEndOfItsFlight(t *testing.T) {
 	w := newWorld(t)
 	w.send("12T06:00", "BPM", ".V/1LLHR", ".J/S", ".F/BA177/12MAR/BOS", ".N/0724100001001", ".P/1MUELLER/ANNA", "ENDBPM")
@@ -330,8 +331,8 @@ func TestABagIsSeenWholeAtOneEndOfItsFlight(t *testing.T) {
 	}
 }
 
-// Whoever sees none of its BSMs, and not that it was re-flighted, is told both nevertheless; and a view
-// is found by no PNR that does not find the bag.
+// A key that sees neither the BSM nor the REFLIGHTED event of a bag is told nevertheless that the
+// bag is known and rush. A PNR that does not find the bag does not find a view of it.
 func TestAViewIsRushAndUnknownAndFoundAsTheWholeBagIs(t *testing.T) {
 	w := newWorld(t)
 	w.send("12T06:00", "BPM", ".V/1LLHR", ".J/S", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/1MUELLER", ".L/OLD111", "ENDBPM")

@@ -125,8 +125,8 @@ func TestAnswerThatWasLargeIsRefusedBeforeItIsMade(t *testing.T) {
 	}
 }
 
-// Two answers need more than the key may take. The memory of the first is reserved while it is made,
-// also if the answer was only refused so far.
+// Two answers need more than the key may take. The memory of the first is reserved while it is
+// made, also if the answer was only refused so far.
 func TestOfTwoCallersOfALargeAnswerOneGetsIt(t *testing.T) {
 	for _, refused := range []bool{false, true} {
 		operation := list()
@@ -168,8 +168,8 @@ func TestOfTwoCallersOfALargeAnswerOneGetsIt(t *testing.T) {
 	}
 }
 
-// stuck lets a caller ask who does not read the answer. It returns once the answer is being written.
-// end lets the caller go.
+// stuck lets a caller ask who does not read the answer. It returns once the answer is being
+// written. end lets the caller go.
 func stuck(s *web.Site, r *http.Request) (end func()) {
 	caller := stuckCaller{ResponseWriter: httptest.NewRecorder(), reached: make(chan struct{}), leave: make(chan struct{})}
 	over := make(chan struct{})
@@ -209,8 +209,8 @@ func TestALargeAnswerIsGivenAgainAndNotIfItHasGrownTooMuch(t *testing.T) {
 	}
 }
 
-// A caller holds most of what the key may take. Small answers pass beside it, though answers to another
-// key, to another query, or to the same request before, are large.
+// A caller holds most of what the key may take. Small answers pass beside it, though answers to
+// another key, to another query, or to the same request before, are large.
 func TestTheSizeOfAnAnswerIsThatOfItsKeyAndRequestTheLastTime(t *testing.T) {
 	var small atomic.Bool
 	s := sizedSite(func(key, query string) int {
