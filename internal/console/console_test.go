@@ -360,13 +360,15 @@ func TestARushChainIsOneTrail(t *testing.T) {
 // them.
 func TestABagLeadsToTheOtherBagsOfItsPassenger(t *testing.T) {
 	all := []object{}
-	for _, plate := range []string{"0724000002", "0724000003", "2724900417"} {
+	for _, plate := range []string{"0724000002", "0724000003", "0724000003", "2724900417"} {
 		all = append(all, aBag(func(b object) { b["plate"] = plate })["bags"].([]object)...)
 	}
-	all = append(all, aBag(func(b object) {
-		b["plate"] = "0724000004"
-		b["passenger"] = object{"pnr": "ABC002", "last_name": "GRIM", "first_name": "EVA"}
-	})["bags"].([]object)...)
+	for _, name := range [][2]string{{"GRIM", "ANNA"}, {"MUELLER", "EVA"}} {
+		all = append(all, aBag(func(b object) {
+			b["plate"] = "0724000004"
+			b["passenger"] = object{"pnr": "ABC002", "last_name": name[0], "first_name": name[1]}
+		})["bags"].([]object)...)
+	}
 	v := newV1(object{
 		"GET " + bagPath: aBag(func(b object) { b["chain"] = []string{"0724000002", "2724900417"} }), "GET /v1/bags": object{"bags": []object{}},
 		"POST /v1/bags/search": object{"bags": all},
@@ -376,6 +378,8 @@ func TestABagLeadsToTheOtherBagsOfItsPassenger(t *testing.T) {
 	if last := v.asked[len(v.asked)-1]; !strings.HasPrefix(last, "POST /v1/bags/search ") || !strings.Contains(last, `"date":"2026-11-22"`) || !strings.Contains(last, `"pnr":"ABC002"`) {
 		t.Error(last)
 	}
+	v.answers["GET "+bagPath] = aBag(func(object) {}) // no rush chain
+	must(t, get(c, "/console/bags/0724000002"), 200, `<dt>Other bags</dt><dd><a class="plate" href="/console/bags/0724000003"><span>0724</span> 000003</a><br><a class="plate" href="/console/bags/2724900417">`)
 	v.answers["POST /v1/bags/search"] = 503
 	if w := get(c, "/console/bags/0724000002"); w.Code != 200 || strings.Contains(w.Body.String(), "Other bags") {
 		t.Errorf("without an answer about the other bags: %d", w.Code)
