@@ -201,7 +201,7 @@ func (d Rejects) find(ctx context.Context, key *apikey.Key, w *wanted, after rej
 				last = r.Position()
 				decided := r.State != w.State // since it was listed
 				if !decided && inScope(key, r) && w.matches(r) {
-					full := false
+					var full bool
 					if full, err = show(r); full {
 						limit = found + 1
 					}
