@@ -140,7 +140,7 @@ const looksAtOnce = 500
 const bytesAtOnce = 1 << 20
 
 // fullPage is how many bytes of rejects a page has before it ends. With the largest limit, rejects
-// with many faults would otherwise take more memory than the answers to a key may take.
+// with many faults would otherwise take more memory than the answers to a key may take by default.
 const fullPage = 8 << 20
 
 // list answers GET /v1/rejects.

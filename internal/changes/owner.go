@@ -51,7 +51,7 @@ type owner struct {
 	digests       *cache.Cache[bag.Plate, uint64] // of the state that was told last of each plate that changed lately
 	folded        time.Duration                   // how long the last fold took
 	clock         time.Time                       // by which bags were folded last
-	raised        time.Time                       // when the floor was raised last
+	raised        time.Time                       // when raising the floor was tried last
 	departures    *departures
 }
 
@@ -141,12 +141,11 @@ func (o *owner) maintain(ctx context.Context) error {
 	var unraised error
 	if now.Sub(o.raised) >= raiseEvery {
 		var floor int64
-		if floor, unraised = o.floor(ctx, now); unraised == nil {
-			o.raised = now
-		}
+		floor, unraised = o.floor(ctx, now)
 		if _, err := o.write(ctx, nil, o.next-1, floor, now); err != nil {
-			return err
+			return errors.Join(unraised, err)
 		}
+		o.raised = now
 	}
 	return errors.Join(unraised, o.markDepartures(ctx, now))
 }

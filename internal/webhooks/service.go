@@ -87,7 +87,8 @@ func (s *Service) Get(ctx context.Context, customer, id string) (w Webhook, ok b
 }
 
 // Change changes a webhook. ok is false if the customer has no webhook with that id. If another
-// process changes it at the same moment, change is called again with what the other has made of it.
+// process changes it at the same moment, change is called again with what the other has made of it. If
+// a third change comes in that moment, one of them may be lost.
 func (s *Service) Change(ctx context.Context, customer, id string, change func(*Definition)) (w Webhook, ok bool, err error) {
 	if err := s.writing.Acquire(ctx, 1); err != nil {
 		return Webhook{}, false, err
