@@ -140,34 +140,34 @@ func ReadLimit(commands int) time.Duration {
 // (goredis.Nil, see WrongType). After any other error no reply is valid. Read takes at most
 // ReadLimit.
 func (c *Client) Read(ctx context.Context, add func(p goredis.Pipeliner)) error {
-	p := c.reads.Pipeline()
-	add(p)
-	ctx, cancel := context.WithTimeout(ctx, ReadLimit(p.Len()))
-	defer cancel()
-	return exec(ctx, p)
+	return replied(c.read(ctx, add))
 }
 
 // ReadWithin is Read with the time limit of ctx alone.
 func (c *Client) ReadWithin(ctx context.Context, add func(p goredis.Pipeliner)) error {
 	p := c.reads.Pipeline()
 	add(p)
-	return exec(ctx, p)
+	return replied(p.Exec(ctx))
 }
 
 // ReadAll is Read for commands that Redis has no reason to refuse: it returns the first error of any
 // of them.
 func (c *Client) ReadAll(ctx context.Context, add func(p goredis.Pipeliner)) error {
+	_, err := c.read(ctx, add)
+	return err
+}
+
+// read sends the commands of Read.
+func (c *Client) read(ctx context.Context, add func(p goredis.Pipeliner)) ([]goredis.Cmder, error) {
 	p := c.reads.Pipeline()
 	add(p)
 	ctx, cancel := context.WithTimeout(ctx, ReadLimit(p.Len()))
 	defer cancel()
-	_, err := p.Exec(ctx)
-	return err
+	return p.Exec(ctx)
 }
 
-// exec sends the commands of Read.
-func exec(ctx context.Context, p goredis.Pipeliner) error {
-	cmds, err := p.Exec(ctx)
+// replied returns the error of a pipeline, or nil if every command has its reply.
+func replied(cmds []goredis.Cmder, err error) error {
 	// If Redis has refused a command, the command has the error, and the pipeline has it too. If Redis
 	// has refused the connection, no command has the error.
 	var refused goredis.Error
