@@ -143,8 +143,10 @@ func TestAClaimWhoseReplyIsLostIsGivenBack(t *testing.T) {
 	}
 }
 
-// Redis may be away for the moment in which an outcome becomes known.
-func TestAnOutcomeThatCannotBeStoredAtFirstIsStoredLater(t *testing.T) {
+// notStored returns a store whose Redis was away for the moment in which the outcomes of the requests
+// refused and made became known. The next try to store them comes a second later.
+func notStored(t *testing.T) (*miniredis.Miniredis, *requeststore.Store) {
+	t.Helper()
 	server := miniredis.RunT(t)
 	s, ctx := requeststore.New(redistest.Open(t, "redis://"+server.Addr())), context.Background()
 	_, refused, err := s.Claim(ctx, "refused")
@@ -155,6 +157,12 @@ func TestAnOutcomeThatCannotBeStoredAtFirstIsStoredLater(t *testing.T) {
 	if s.Release(ctx, "refused", refused) == nil || s.Note(ctx, "made", "done") == nil {
 		t.Error("no error")
 	}
+	return server, s
+}
+
+func TestAnOutcomeThatCannotBeStoredAtFirstIsStoredLater(t *testing.T) {
+	server, s := notStored(t)
+	ctx := context.Background()
 	server.SetError("")
 	redistest.Eventually(t, 10*time.Second, "nobody can claim what was refused", func() bool {
 		_, claim, err := s.Claim(ctx, "refused")
@@ -167,32 +175,24 @@ func TestAnOutcomeThatCannotBeStoredAtFirstIsStoredLater(t *testing.T) {
 }
 
 func TestAnOutcomeThatIsStoredLaterTakesThePlaceOfNoLaterOne(t *testing.T) {
-	server := miniredis.RunT(t)
-	s, ctx := requeststore.New(redistest.Open(t, "redis://"+server.Addr())), context.Background()
-	_, first, err := s.Claim(ctx, "released")
-	if _, _, other := s.Claim(ctx, "noted"); err != nil || other != nil {
-		t.Fatal(err, other)
-	}
-	server.SetError("away")
-	if s.Release(ctx, "released", first) == nil || s.Note(ctx, "noted", "early") == nil {
-		t.Error("no error")
-	}
-	server.Del("w:released") // as if only the reply was lost
+	server, s := notStored(t)
+	ctx := context.Background()
+	server.Del("w:refused") // as if only the reply was lost
 	server.SetError("")
-	if _, claim, err := s.Claim(ctx, "released"); claim == "" || err != nil {
+	if _, claim, err := s.Claim(ctx, "refused"); claim == "" || err != nil {
 		t.Fatalf("claim %q, error %v", claim, err)
 	}
-	if err := s.Note(ctx, "noted", "late"); err != nil {
+	if err := s.Note(ctx, "made", "late"); err != nil {
 		t.Fatal(err)
 	}
 	if err := pause.For(ctx, 1500*time.Millisecond); err != nil { // longer than between two tries
 		t.Fatal(err)
 	}
-	if _, claim, err := s.Claim(ctx, "released"); claim != "" || err != nil {
+	if _, claim, err := s.Claim(ctx, "refused"); claim != "" || err != nil {
 		t.Errorf("the second claim is removed too: claim %q, error %v", claim, err)
 	}
-	if note, _, err := s.Claim(ctx, "noted"); note != "late" || err != nil {
-		t.Errorf("noted is %q, error %v", note, err)
+	if note, _, err := s.Claim(ctx, "made"); note != "late" || err != nil {
+		t.Errorf("the note is %q, error %v", note, err)
 	}
 }
 
