@@ -3,14 +3,11 @@ package changes
 import (
 	"context"
 	"errors"
-	"hash/maphash"
 	"sync"
 	"time"
 
 	"go.uber.org/zap"
 
-	"bagtrail/internal/bag"
-	"bagtrail/internal/cache"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/pause"
 )
@@ -21,7 +18,6 @@ const (
 	tickEvery    = time.Second      // time between two calls of maintain
 	tickLimit    = 30 * time.Second // time limit of a call of maintain, after the takeover
 	raiseEvery   = 10 * time.Second // how often the floor is raised; the write also keeps the index from expiring
-	maxDigests   = 20_000           // in a generation of their cache; a state whose digest is forgotten is told again
 )
 
 // owner owns one partition of the topic of marks. It implements kafka.Handler. For each batch of
@@ -46,18 +42,17 @@ type owner struct {
 	next          int64 // the offset of the next mark to tell: everything before it is told
 	certainBefore int64 // marks before this offset are told even if nothing has changed, see forgetDigests
 	epoch         Epoch
-	portion       int                             // how many plates are told together; fewer after an error
-	seed          maphash.Seed                    // of the digests
-	digests       *cache.Cache[bag.Plate, uint64] // of the state that was told last of each plate that changed lately
-	folded        time.Duration                   // how long the last fold took
-	clock         time.Time                       // by which bags were folded last
-	raised        time.Time                       // when raising the floor was tried last
+	portion       int // how many plates are told together; fewer after an error
+	digests       *digests
+	folded        time.Duration // how long the last fold took
+	clock         time.Time     // by which bags were folded last
+	raised        time.Time     // when raising the floor was tried last
 	departures    *departures
 }
 
 func (s *Stage) newOwner(partition int) *owner {
 	return &owner{
-		Stage: s, partition: partition, portion: platesAtOnce, seed: maphash.MakeSeed(),
+		Stage: s, partition: partition, portion: platesAtOnce, digests: newDigests(),
 		log: s.conf.Logger.With(zap.Int("partition", partition)),
 	}
 }
@@ -173,7 +168,8 @@ func (o *owner) lose() {
 // forgetDigests forgets all digests. Marks before an offset are then told even if nothing has
 // changed, since readers may know other states, from an attempt that failed or from another owner.
 func (o *owner) forgetDigests(before int64) {
-	o.digests, o.certainBefore = cache.New[bag.Plate, uint64](maxDigests), max(o.certainBefore, before)
+	o.digests.forget()
+	o.certainBefore = max(o.certainBefore, before)
 }
 
 // watchClock notes the time by which bags are folded. If the clock was set back, it forgets all

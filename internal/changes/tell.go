@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"hash/maphash"
 	"maps"
 	"slices"
 	"time"
@@ -126,9 +125,7 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 	}
 	for i := range told {
 		if told[i].entry.Sequence >= o.certainBefore {
-			o.digests.Put(told[i].entry.Plate, told[i].digest, 1)
-		} else {
-			o.digests.Remove(told[i].entry.Plate)
+			*o.digests.lastOf(told[i].entry.Plate) = told[i].digest
 		}
 	}
 	o.next = max(o.next, upTo+1)
@@ -297,8 +294,7 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 		}
 		var c change
 		c, text = o.change(p, bags[p.plate], text[:0])
-		digest, known := o.digests.Get(p.plate)
-		if p.certain || p.sequence < o.certainBefore || !known || digest != c.digest {
+		if p.certain || p.sequence < o.certainBefore || *o.digests.lastOf(p.plate) != c.digest {
 			told = append(told, c)
 		}
 	}
@@ -315,7 +311,7 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 	c := change{entry: Entry{Plate: p.plate, Sequence: p.sequence}, state: bytes.Clone(text)}
 	c.summarise(bags)
 	text = appendSources(text, bags)
-	c.digest = maphash.Bytes(o.seed, text)
+	c.digest = o.digests.of(p.plate, text)
 	if p.steps < maxSteps {
 		for _, plate := range originals(bags) {
 			if plate != p.plate {
