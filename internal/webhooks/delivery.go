@@ -128,6 +128,9 @@ func (s *Service) send(ctx context.Context, d *Definition, body []byte, at time.
 	h.Set("webhook-id", result.ID)
 	h.Set("webhook-timestamp", strconv.FormatInt(at.Unix(), 10))
 	h.Set("webhook-signature", Signatures(s.secrets(d), result.ID, at.Unix(), body))
+	// This is not sent. It lets net/http send the request again, over a new connection, if the receiver
+	// has closed the idle one meanwhile: a receiver knows a message that is repeated by its id.
+	h["Idempotency-Key"] = nil
 	response, err := s.conf.Client.Do(request)
 	if err != nil {
 		return err

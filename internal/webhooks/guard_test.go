@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -178,6 +179,43 @@ func TestAReceiverThatSwitchesProtocolsHoldsNobody(t *testing.T) {
 		}
 	case <-time.After(5 * time.Second):
 		t.Fatal("the attempt outlives its context")
+	}
+}
+
+// Many receivers close a connection that is idle for some seconds, perhaps just when the next message
+// is written. Such a message is posted again at once, over another connection.
+func TestAConnectionThatTheReceiverHasClosedMeanwhileFailsNoAttempt(t *testing.T) {
+	type requests struct{}
+	var closed atomic.Int32
+	receiver := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Values("Idempotency-Key") != nil {
+			t.Error("a header is sent that the receiver does not know")
+		}
+		if r.Context().Value(requests{}).(*atomic.Int32).Add(1) == 1 {
+			return
+		}
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		closed.Add(1)
+		_ = conn.Close()
+	}))
+	receiver.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
+		return context.WithValue(ctx, requests{}, new(atomic.Int32))
+	}
+	receiver.Start()
+	t.Cleanup(receiver.Close)
+	w := newWorld(t, nil, guarded("127.0.0.0/8"))
+	w.store.Definition.URL = receiver.URL
+	for i := range 3 {
+		if d := w.Test(t.Context(), &w.store.Definition); d.Status != http.StatusOK || d.Error != "" {
+			t.Errorf("attempt %d: %+v", i, d)
+		}
+	}
+	if closed.Load() != 2 {
+		t.Errorf("%d connections are closed by the receiver, want 2", closed.Load())
 	}
 }
 
