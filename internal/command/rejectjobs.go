@@ -32,9 +32,9 @@ func (j *bulkJob) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "only count what would be decided")
 }
 
-// wanted reports whether flags or arguments ask for a job.
+// wanted reports whether flags or arguments ask for a job: all but a single id alone.
 func (j *bulkJob) wanted(cmd *cobra.Command, args []string) bool {
-	return j.dryRun || len(filtersOf(cmd)) > 0 || j.action == "resubmit" && len(args) > 1
+	return j.dryRun || len(filtersOf(cmd)) > 0 || len(args) != 1
 }
 
 // run starts a job over the rejects with these ids, or over those that the filters of cmd select. It

@@ -204,7 +204,7 @@ func (d *rejectDesk) resubmit() *cobra.Command {
 		Use:   "resubmit [ID…]",
 		Short: "Judge rejected messages again, one as it is or mended, or many by ids or filters; exit code 1 if any is not accepted",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if job.wanted(cmd, args) || len(args) != 1 {
+			if job.wanted(cmd, args) {
 				if mended != "" {
 					return &exit{Usage, errors.New("--text needs one ID, without filters and --dry-run")}
 				}
@@ -261,16 +261,14 @@ func (d *rejectDesk) dismiss() *cobra.Command {
 		Use:   "dismiss [ID…]",
 		Short: "Dismiss rejected messages, by ids or filters",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if job.wanted(cmd, args) || len(args) == 0 {
+			if job.wanted(cmd, args) {
 				return job.run(cmd, args, map[string]any{"reason": reason})
 			}
-			for _, id := range args {
-				if _, err := d.ask(cmd, http.MethodPost, "/"+url.PathEscape(id)+"/dismiss", map[string]string{"reason": reason}); err != nil {
-					return err
-				}
-				if !d.json {
-					fmt.Fprintf(d.process.stdout, "%s: dismissed\n", id)
-				}
+			if _, err := d.ask(cmd, http.MethodPost, "/"+url.PathEscape(args[0])+"/dismiss", map[string]string{"reason": reason}); err != nil {
+				return err
+			}
+			if !d.json {
+				fmt.Fprintf(d.process.stdout, "%s: dismissed\n", args[0])
 			}
 			return nil
 		},

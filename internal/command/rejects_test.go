@@ -122,6 +122,7 @@ func TestManyRejectsAreDecidedOverHTTP(t *testing.T) {
 		{"dismiss --q 0724123451 --reason x", command.Done, "looked at: 3, dismissed: 1, skipped: 0\n"},
 		{"resubmit --airport ZRH --code SVCPRB023", command.Rejected, "looked at: 2, accepted: 0, rejected: 2, not authorised: 0, skipped: 0\n"},
 		{"resubmit 0123456789abcdef0123 0123456789abcdef0124", command.Rejected, "looked at: 2, accepted: 0, rejected: 0, not authorised: 0, skipped: 2\n"},
+		{"dismiss 0123456789abcdef0123 0123456789abcdef0124 --reason x", command.Rejected, "looked at: 2, dismissed: 0, skipped: 2\n"},
 		{"--json dismiss --state open --reason x", command.Done, `"state":"done"`},
 		{"dismiss --state open --reason x", command.Done, "looked at: 0, dismissed: 0, skipped: 0\n"},
 		{"dismiss --state open", command.Usage, "/reason"},
