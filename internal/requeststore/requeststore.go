@@ -40,10 +40,10 @@ const (
 const retryTimeout = time.Minute
 
 // giveBack removes a claim, unless another one, or a note, is there: an earlier attempt may have
-// removed it although its reply was lost. replace sets a note in the place of any claim, and changes
-// no later note.
+// removed it although its reply was lost. It returns how many claims it has removed. replace sets a
+// note in the place of any claim, and changes no later note.
 var (
-	giveBack = goredis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then redis.call("DEL", KEYS[1]) end return 0`)
+	giveBack = goredis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
 	replace  = goredis.NewScript(`
 local old = redis.call("GET", KEYS[1])
 if old and string.sub(old, 1, #ARGV[2]) == ARGV[2] then redis.call("SET", KEYS[1], ARGV[1], "EX", ARGV[3]) end
@@ -75,7 +75,7 @@ func (s *Store) Claim(ctx context.Context, id string) (note, claim string, err e
 	for {
 		claimed, err := client.SetNX(ctx, s.key(id), own, claimTTL).Result()
 		if err != nil {
-			go s.retry(ctx, giveBack, s.key(id), own)
+			go s.takeBack(ctx, s.key(id), own)
 			return "", "", redis.Unavailable("requeststore: claim", err)
 		}
 		if claimed {
@@ -127,6 +127,19 @@ func (s *Store) End(ctx context.Context, id, attempt string) {
 
 func (s *Store) run(ctx context.Context, script *goredis.Script, key string, args ...any) error {
 	return script.Run(ctx, s.redis.WriteClient(), []string{key}, args...).Err()
+}
+
+// takeBack removes a claim that failed. It looks for the claim for a minute, since the network may
+// deliver it after its sender has given up.
+func (s *Store) takeBack(ctx context.Context, key, claim string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
+	defer cancel()
+	for {
+		removed, err := giveBack.Run(ctx, s.redis.WriteClient(), []string{key}, claim).Int()
+		if err == nil && removed > 0 || pause.For(ctx, time.Second) != nil {
+			return
+		}
+	}
 }
 
 // retry runs a script until it succeeds, for a minute.

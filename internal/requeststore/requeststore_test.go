@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -141,6 +142,33 @@ func TestAClaimWhoseReplyIsLostIsGivenBack(t *testing.T) {
 			t.Errorf("%s again: note %q, claim %q, error %v", id, note, claim, err)
 		}
 	}
+}
+
+func TestAClaimThatReachesRedisLateIsGivenBack(t *testing.T) {
+	server := miniredis.RunT(t)
+	slow := redistest.StartProxy(t, server.Addr())
+	proxy := redistest.StartProxy(t, strings.TrimPrefix(slow.URL(""), "redis://"))
+	s, ctx := requeststore.New(redistest.Open(t, proxy.URL(""))), context.Background()
+	if _, _, err := s.Claim(ctx, "a"); err != nil { // over a connection that is used again
+		t.Fatal(err)
+	}
+	proxy.Lead(server.Addr())
+	slow.Silence(true)
+	limited, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
+	defer cancel()
+	if _, claim, err := s.Claim(limited, "b"); claim != "" || err == nil {
+		t.Fatalf("claim %q, error %v", claim, err)
+	}
+	redistest.Eventually(t, 10*time.Second, "nobody looks for the claim", func() bool { return proxy.Sent("eval") > 0 })
+	if err := pause.For(ctx, 100*time.Millisecond); err != nil { // until Redis has answered
+		t.Fatal(err)
+	}
+	slow.Silence(false)
+	redistest.Eventually(t, 10*time.Second, "the claim does not come", func() bool { return server.Exists("w:b") })
+	redistest.Eventually(t, 10*time.Second, "nobody can claim it", func() bool {
+		_, claim, err := s.Claim(ctx, "b")
+		return claim != "" && err == nil
+	})
 }
 
 // notStored returns a store whose Redis was away for the moment in which the outcomes of the requests
