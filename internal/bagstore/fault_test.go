@@ -325,3 +325,46 @@ func TestErrorsHoldNothingOfWhatWasAsked(t *testing.T) {
 		t.Errorf("the error is %q", got)
 	}
 }
+
+// cutting is a bagstore.Interpreter that calls cut before it interprets.
+type cutting struct {
+	lifetimes
+	cut func()
+}
+
+func (c cutting) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
+	c.cut()
+	return c.lifetimes.Lifetimes(plate, messages)
+}
+
+func TestASweepThatLosesItsConnectionIsMadeAgainBeforeTheNextIsDue(t *testing.T) {
+	const keep = 180 * 24 * time.Second // a sweep is due every 24 seconds; each process looks every second
+	server := miniredis.RunT(t)         // its keys do not expire by themselves: no other sweep becomes due
+	proxy := redistest.StartProxy(t, server.Addr())
+	s := open(t, proxy.URL(""), bagstore.Config{Retention: keep})
+	var filings []bag.Filing
+	for raw, age := range map[string]time.Duration{"dead": 2 * keep, "living": 0} {
+		filings = append(filings, bag.Filing{Raw: raw, Received: time.Now().Add(-age), Entries: []bag.Entry{{Plate: "0220123456"}}})
+	}
+	if _, err := s.Writer().File(t.Context(), filings); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	var ended []error
+	interpreter := cutting{lifetimes{"dead": -time.Second, "living": time.Minute}, sync.OnceFunc(func() { proxy.CutAfter(0) })}
+	var running sync.WaitGroup
+	running.Go(func() {
+		s.Sweeper(interpreter, 0, func(_ bagstore.SweepCounts, err error) {
+			if ended = append(ended, err); err == nil {
+				stop()
+			}
+		}).Run(ctx)
+	})
+	redistest.Eventually(t, 10*time.Second, "no process waits for its sweep", func() bool { return server.Exists("sweep") })
+	server.Del("sweep")
+	running.Wait()
+	if len(ended) != 2 || !errors.Is(ended[0], redis.ErrUnavailable) || ended[1] != nil {
+		t.Errorf("sweeps ended with %v", ended)
+	}
+}

@@ -87,7 +87,8 @@ func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(Sw
 
 // Run sweeps once in each interval, a 180th of the retention, until ctx ends. The first sweep
 // starts after an interval in which no process has swept. In each interval only one process sweeps.
-// A full Redis cannot note a sweep. Then each process sweeps, which makes room.
+// If its sweep fails, it does not wait for the next interval. A full Redis cannot note a sweep:
+// then each process sweeps, which makes room.
 func (w *Sweeper) Run(ctx context.Context) {
 	interval := w.store.sweepInterval()
 	var full time.Time // when a full Redis last did not note a sweep of this process
@@ -103,12 +104,15 @@ func (w *Sweeper) Run(ctx context.Context) {
 		}
 		return due && ctx.Err() == nil
 	}
-	begin() // wait for an interval without a sweep
+	begin()             // wait for an interval without a sweep
+	unfinished := false // the last sweep of this process has failed
 	pause.Every(ctx, max(interval/24, time.Second), func() {
-		if !begin() {
+		if !begin() && !unfinished {
 			return
 		}
-		if counts, err := w.Sweep(ctx); ctx.Err() == nil {
+		counts, err := w.Sweep(ctx)
+		unfinished = err != nil && !errors.Is(err, ErrHeld) && !redis.Full(err)
+		if ctx.Err() == nil {
 			w.done(counts, err)
 		}
 	})
