@@ -45,6 +45,7 @@ func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
 		ErrorLog:          complaints,
 		ConnState:         new(connectionCounter).count,
+		ConnContext:       withConnection,
 
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like everything else
 	}
@@ -70,4 +71,14 @@ func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 		return fmt.Errorf("drain HTTP: %w", errors.Join(err, server.Close()))
 	}
 	return nil
+}
+
+// connectionKey is the key of the connection in the context of a request.
+type connectionKey struct{}
+
+func withConnection(ctx context.Context, conn net.Conn) context.Context {
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	return context.WithValue(ctx, connectionKey{}, conn)
 }

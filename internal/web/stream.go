@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"mime"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -136,6 +137,9 @@ func (s *Site) writeStream(w http.ResponseWriter, c *Call, run func(context.Cont
 	began := s.Clock()
 	c.Buffer, c.body = nil, nil // let the buffers go: a stream does not use them
 	c.endReading()
+	if conn, ok := c.Request.Context().Value(connectionKey{}).(*net.TCPConn); ok { // in a test there is none
+		limitSilence(conn)
+	}
 	ctx, cancel := context.WithCancel(c.Request.Context())
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)()
