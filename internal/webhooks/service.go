@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/internal/changefeed"
+	"bagtrail/internal/pause"
 )
 
 // undoLimit is how long the service tries to delete a webhook whose creation failed.
@@ -64,7 +65,11 @@ func (s *Service) forget(ctx context.Context, id string) error {
 func (s *Service) undo(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
-	if err := s.table.forget(ctx, id); err != nil {
+	err := s.table.forget(ctx, id)
+	for err != nil && pause.For(ctx, saveRetryWait) == nil {
+		err = s.table.forget(ctx, id)
+	}
+	if err != nil {
 		s.conf.Logger.Error("a webhook whose creation failed, or that was deleted, may still be there: delete it", zap.String("webhook", id), zap.Error(err))
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -243,6 +244,47 @@ func TestAWebhookWhoseCreationFailsIsDeleted(t *testing.T) {
 	if err := <-made; !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
+	w.start(t)
+	until(t, "no webhook is left", func() bool {
+		list, err := w.List(t.Context(), "DEMO")
+		return err == nil && len(list) == 0
+	})
+}
+
+func TestAWebhookWhoseCreationFailsIsDeletedOnceKafkaTakesWritesAgain(t *testing.T) {
+	cluster := kafkatest.Start(t)
+	client := newClient(t, cluster)
+	w := newWorld(t, kafkatest.Open(t, cluster, kafka.Config{
+		Topics: []string{topic},
+		Timing: kafka.Timing{Wait: 50 * time.Millisecond, RetryMin: 4 * time.Millisecond, RetryMax: 20 * time.Millisecond, Produce: 200 * time.Millisecond},
+	}))
+	var away atomic.Bool
+	cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		cluster.KeepControl()
+		if away.Load() {
+			return nil, errors.New("closes the connection"), true
+		}
+		return nil, nil, false
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	asker, made := w.asker(t, "demo"), make(chan error, 1)
+	go func() {
+		_, _, err := w.Create(ctx, asker, "https://receiver.example/", "")
+		made <- err
+	}()
+	until(t, "the definition is written", func() bool {
+		ends, err := client.Ends(ctx, topic)
+		return err == nil && ends[0]+ends[1]+ends[2] > 0
+	})
+	away.Store(true)
+	cancel()
+	if err := <-made; err == nil {
+		t.Fatal("no error")
+	}
+	if err := pause.For(t.Context(), time.Second); err != nil { // longer than one write is tried
+		t.Fatal(err)
+	}
+	away.Store(false)
 	w.start(t)
 	until(t, "no webhook is left", func() bool {
 		list, err := w.List(t.Context(), "DEMO")
