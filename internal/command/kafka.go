@@ -106,16 +106,17 @@ func (places rejectPlaces) Reject(ctx context.Context, rejections []ingestor.Rej
 // for the write before its own; both waits together leave time for the rejects topic.
 const storedPatience = 300 * time.Millisecond
 
-// storedRejects keeps rejected messages in Redis. A caller of the HTTP door gets the faults of its
-// message even while Redis is away; then the rejected message is missing in Redis.
+// storedRejects keeps rejected messages in Redis. A caller of process BIM gets the faults of its
+// message even while Redis is away; then the rejected message is missing in Redis. A request of
+// POST /v1/messages fails instead, and may be sent again.
 type storedRejects struct {
 	ingestor.Rejects
 	log *zap.Logger
 }
 
-// Reject implements ingestor.Rejects. All rejections are of one door.
+// Reject implements ingestor.Rejects. All rejections are of one door, and of one operation.
 func (r storedRejects) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
-	if rejections[0].Door != httpDoor {
+	if _, numbered := rejections[0].Position.Number(); numbered || rejections[0].Door != httpDoor {
 		return r.Rejects.Reject(ctx, rejections)
 	}
 	ctx, cancel := context.WithTimeout(ctx, storedPatience)

@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/ingestor"
+	"bagtrail/internal/bag"
 )
 
 // hanging is a Redis that does not answer.
@@ -30,15 +31,18 @@ func (k *kept) Reject(ctx context.Context, rejections []ingestor.Rejection) erro
 func TestACallerLearnsFaultsWhileRedisHangs(t *testing.T) {
 	topic := &kept{}
 	places := rejectPlaces{storedRejects{hanging{}, zap.NewNop()}, topic}
-	reject := func(door string) error {
+	reject := func(door string, at bag.Position) error {
 		ctx, cancel := context.WithTimeout(t.Context(), 450*time.Millisecond)
 		defer cancel()
-		return places.Reject(ctx, []ingestor.Rejection{{Envelope: ingestor.Envelope{Door: door}}})
+		return places.Reject(ctx, []ingestor.Rejection{{Envelope: ingestor.Envelope{Door: door, Position: at}}})
 	}
-	if err := reject(httpDoor); err != nil || topic.n != 1 {
+	if err := reject(httpDoor, bag.Position{}); err != nil || topic.n != 1 {
 		t.Errorf("at the HTTP door: %d on the rejects topic, %v", topic.n, err)
 	}
-	if err := reject(kafkaDoor); err == nil || topic.n != 1 {
+	if err := reject(httpDoor, bag.InRequest(0)); err == nil || topic.n != 1 { // v1 answers that the message is kept
+		t.Errorf("in a request with several messages: %d on the rejects topic, %v", topic.n, err)
+	}
+	if err := reject(kafkaDoor, bag.Position{}); err == nil || topic.n != 1 {
 		t.Errorf("at the Kafka door: %d on the rejects topic, %v", topic.n, err)
 	}
 }
