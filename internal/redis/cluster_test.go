@@ -1,9 +1,12 @@
 package redis_test
 
 import (
+	"context"
+	"net"
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/alicebob/miniredis/v2/server"
@@ -61,5 +64,22 @@ func TestAClusterIsSentACommandAgainOnlyIfItsNodesSaySo(t *testing.T) {
 			}
 			mu.Unlock()
 		}
+	}
+}
+
+func TestAClusterIsFoundAtOnceThoughANodeHangs(t *testing.T) {
+	node := miniredis.RunT(t)
+	hanging, err := net.Listen("tcp", "127.0.0.1:0") // the system takes connections, and nobody answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = hanging.Close() })
+	for range 8 { // each client asks the nodes in an order of its own
+		client := redistest.Open(t, "redis+cluster://"+hanging.Addr().String()+","+node.Addr())
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		if err := client.ReadWithin(ctx, func(p goredis.Pipeliner) { p.Get(ctx, "key") }); err != nil {
+			t.Error(err)
+		}
+		cancel()
 	}
 }

@@ -74,7 +74,36 @@ func newClient(o *goredis.UniversalOptions) goredis.UniversalClient {
 	}
 	cluster := o.Cluster()
 	cluster.ClusterStateReloadInterval = time.Second
-	return goredis.NewClusterClient(cluster)
+	client := goredis.NewClusterClient(cluster)
+	client.OnNewNode(func(node *goredis.Client) { node.AddHook(askedBriefly{}) })
+	return client
+}
+
+// mastersLimit is how long a node is asked for the list of masters.
+const mastersLimit = 500 * time.Millisecond
+
+// askedBriefly is a hook for the nodes of a cluster: if one hangs, the client soon asks another one
+// for the list of masters. It asks one after the other, and would wait as long as for any reply.
+type askedBriefly struct{}
+
+// DialHook implements goredis.Hook.
+func (askedBriefly) DialHook(next goredis.DialHook) goredis.DialHook { return next }
+
+// ProcessHook implements goredis.Hook.
+func (askedBriefly) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, cmd goredis.Cmder) error {
+		if cmd.Name() == "cluster" {
+			limited, cancel := context.WithTimeout(ctx, mastersLimit)
+			defer cancel()
+			ctx = limited
+		}
+		return next(ctx, cmd)
+	}
+}
+
+// ProcessPipelineHook implements goredis.Hook.
+func (askedBriefly) ProcessPipelineHook(next goredis.ProcessPipelineHook) goredis.ProcessPipelineHook {
+	return next
 }
 
 // options adds the options that both clients share to those of an address.
