@@ -52,7 +52,7 @@ func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) runner {
 		return web.Server{
 			Handler: closing(ctx, site), Certificate: s.conf.HTTP.TLSCert, PrivateKey: s.conf.HTTP.TLSKey,
 			Log: s.log, Drain: s.conf.HTTP.Drain, OnStop: site.Stop,
-		}.Run(lingering, s.listener)
+		}.Run(lingering, telemetry.Patient(s.listener, s.log))
 	}
 }
 

@@ -10,7 +10,6 @@ package broker
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -20,14 +19,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 	"go.uber.org/zap"
 
-	"bagtrail/internal/pause"
+	"bagtrail/internal/telemetry"
 )
 
 // Broker is a running broker.
@@ -89,7 +87,7 @@ func Start(conf Config) (*Broker, error) {
 			fmt.Errorf("in-process kafka: cannot listen on %s, choose another BAGTRAIL_EMBEDDED_KAFKA_ADDR: %w", conf.Addr, err),
 			lock.Close())
 	}
-	listener = brokerListener{listener, advertised(listener.Addr())}
+	listener = brokerListener{telemetry.Patient(listener, conf.Logger), advertised(listener.Addr())}
 	e := &Broker{lock: lock, addr: listener.Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
 	if err := os.WriteFile(filepath.Join(conf.Dir, lockName), []byte(e.addr), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), listener.Close(), lock.Close())
@@ -176,9 +174,8 @@ func advertised(addr net.Addr) net.Addr {
 	return namedAddr(net.JoinHostPort(host, strconv.Itoa(tcp.Port)))
 }
 
-// brokerListener has the address at which clients reach the broker. It retries Accept after errors
-// such as too many open files. The broker itself would stop listening. Its connections check the
-// heads of requests.
+// brokerListener has the address at which clients reach the broker. Its connections check the heads of
+// requests. The broker itself would stop listening after an error of Accept.
 type brokerListener struct {
 	net.Listener
 	addr net.Addr
@@ -187,21 +184,13 @@ type brokerListener struct {
 // Addr implements net.Listener.
 func (l brokerListener) Addr() net.Addr { return l.addr }
 
-// acceptAgainAfter is how long a brokerListener waits after an error.
-const acceptAgainAfter = 50 * time.Millisecond
-
-// Accept implements net.Listener. Its only error is net.ErrClosed.
+// Accept implements net.Listener.
 func (l brokerListener) Accept() (net.Conn, error) {
-	for {
-		conn, err := l.Listener.Accept()
-		if err == nil {
-			return &checkedConn{Conn: conn, request: bytes.NewReader(nil)}, nil
-		}
-		if errors.Is(err, net.ErrClosed) {
-			return nil, err
-		}
-		_ = pause.For(context.Background(), acceptAgainAfter)
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
+	return &checkedConn{Conn: conn, request: bytes.NewReader(nil)}, nil
 }
 
 // maxRequest is the size of the largest request in bytes, as of Kafka by default
