@@ -270,6 +270,8 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 		{args: []string{"--kafka-group= "}, variables: []string{"BAGTRAIL_KAFKA_GROUP"}},
 		{args: []string{"--reject-retention=999ms"}, variables: []string{"BAGTRAIL_REJECT_RETENTION"}},
 		{args: []string{"--changes-retention=999ms"}, variables: []string{"BAGTRAIL_CHANGES_RETENTION"}},
+		{args: []string{"--retention=876000h", "--reject-retention=876000h", "--changes-retention=876000h"}},
+		{args: []string{"--retention=876001h", "--reject-retention=876001h", "--changes-retention=876001h"}, variables: []string{"BAGTRAIL_RETENTION", "BAGTRAIL_REJECT_RETENTION", "BAGTRAIL_CHANGES_RETENTION"}},
 		{args: []string{"--duplicate-window=-1s"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
 		{args: []string{"--duplicate-window=2h", "--retention=1h"}, variables: []string{"BAGTRAIL_DUPLICATE_WINDOW"}},
 		{args: []string{"--http-streams=0"}, variables: []string{"BAGTRAIL_HTTP_STREAMS"}},

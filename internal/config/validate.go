@@ -102,9 +102,9 @@ func (w WTR) validate(f *Faults) {
 }
 
 func (r Rules) validate(f *Faults) {
-	f.aSecond("retention", r.Retention)
-	f.aSecond("reject-retention", r.RejectsRetention)
-	f.aSecond("changes-retention", r.ChangesRetention)
+	f.kept("retention", r.Retention)
+	f.kept("reject-retention", r.RejectsRetention)
+	f.kept("changes-retention", r.ChangesRetention)
 	f.If(r.DuplicateWindow < 0, "duplicate-window", "is negative")
 	f.If(r.Retention > 0 && r.DuplicateWindow > r.Retention, "duplicate-window", "is longer than %s", variable("retention"))
 }
@@ -193,9 +193,14 @@ func (f *Faults) positive(name string, d time.Duration) {
 	f.If(d <= 0, name, "is not greater than 0")
 }
 
-// aSecond checks that a time is not shorter than a second, the unit in which Redis keeps values.
-func (f *Faults) aSecond(name string, d time.Duration) {
+// longestKept leaves room for what is added to a retention: a time.Duration ends at 292 years.
+const longestKept = 100 * 365 * 24 * time.Hour
+
+// kept checks that a retention is not shorter than a second, the unit in which Redis keeps values, nor
+// longer than 100 years.
+func (f *Faults) kept(name string, d time.Duration) {
 	f.If(d < time.Second, name, "is less than a second")
+	f.If(d > longestKept, name, "is longer than 100 years, %dh", longestKept/time.Hour)
 }
 
 func (f *Faults) oneOf(name, value string, values ...string) {
