@@ -143,9 +143,10 @@ type Batch struct {
 const workABatch = maxBags
 
 // work returns the work of applying a message, in bags. Each bag, each container, each ten flights
-// of a bag and each fifty faults count as one bag. The result is at least 1.
+// of a bag, each fifty faults and each code of a rejected message count as one bag. The result is at
+// least 1.
 func (o *Outcome) work() int {
-	work := len(o.Filing.Entries) + len(o.Filing.Stowage) + (len(o.Errors)+len(o.Warnings))/50
+	work := len(o.Filing.Entries) + len(o.Filing.Stowage) + (len(o.Errors)+len(o.Warnings))/50 + len(Codes(o.Errors))
 	for i := range o.Filing.Entries {
 		work += len(o.Filing.Entries[i].Flights) / 10
 	}

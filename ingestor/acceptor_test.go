@@ -419,6 +419,17 @@ func TestBatchesOfBagsOnManyFlightsAreSmaller(t *testing.T) {
 	}
 }
 
+// A rejected message is found by each of its codes.
+func TestBatchesOfMessagesWithManyCodesAreSmaller(t *testing.T) {
+	const text = "BSM\n.V/9QXXX\n.F/LX14/31FEB/XXX\n.N/0724123456\nENDBSM\n" // six codes
+	envelopes := slices.Repeat([]ingestor.Envelope{envelope(text)}, 500)
+	a := newAcceptor(newIndex())
+	batch := a.JudgeBatch(envelopes)
+	if codes := ingestor.Codes(batch.Outcomes[0].Errors); len(codes) < 6 || len(batch.Envelopes) > 200 {
+		t.Errorf("a batch has %d messages with the codes %v", len(batch.Envelopes), codes)
+	}
+}
+
 func TestAcceptGivesUpInTimeWhileTheIndexHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newIndex()
