@@ -12,7 +12,7 @@ import (
 //	airlines:
 //	  - {iata: LX, icao: SWR}
 //
-// The error joins every fault of the file, each with its line.
+// The error joins the faults of the file, each with its line.
 func ReadPairs(text []byte) ([]Pair, error) {
 	var pairs []Pair
 	seen := map[string]bool{}

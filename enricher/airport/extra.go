@@ -44,7 +44,7 @@ type Extra struct {
 // The keys of b_codes are airports. Its lists are further baggage status codes, which .B may have in
 // messages of that airport.
 //
-// The error joins every fault of the file, each with its line.
+// The error joins the faults of the file, each with its line.
 func ReadExtra(text []byte) (Extra, error) {
 	extra := Extra{Statuses: map[string][]string{}}
 	err := strictyaml.Read(text, func(document strictyaml.Value) {

@@ -32,7 +32,7 @@ const digestPrefix = "sha256:"
 //	    burst: 100                 # requests at once; left out: those of one second
 //
 // It returns the keys in the order of the file, including expired and revoked ones. The error joins
-// every fault of the file, each with its line. No fault repeats a digest, since people put the key
+// the faults of the file, each with its line. No fault repeats a digest, since people put the key
 // itself there by mistake.
 func Parse(text []byte) ([]*Key, error) {
 	var keys []*Key

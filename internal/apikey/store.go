@@ -25,7 +25,7 @@ type keySet struct {
 }
 
 // Open reads the key file. airlines lets a key cover an airline by its IATA and its ICAO code. The
-// error joins every fault of the file.
+// error joins the faults of the file.
 func Open(path string, airlines *airline.Library) (*Store, error) {
 	keys, err := watch.NewValue(path, func(text []byte, before *keySet) (*keySet, error) {
 		keys, err := Parse(text)

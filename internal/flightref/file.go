@@ -24,7 +24,7 @@ import (
 //	    paxinquiry_subscription: true
 //
 // An airline may be named by its IATA or its ICAO code. The last two members are optional.
-// departure and arrival each need at least one time. The error joins every fault of the file, each
+// departure and arrival each need at least one time. The error joins the faults of the file, each
 // with its line.
 func Parse(text []byte, airlines *airline.Library) ([]*Reference, error) {
 	var references []*Reference

@@ -26,7 +26,7 @@ func None() *Store { return &Store{references: watch.Constant(&set{})} }
 
 // Open reads the flight reference file. samePlace reports whether two airport codes belong
 // together: a message may name LON and the file LHR. Flights are found by the airline's code in
-// airlines; callers look them up by the same code. The error joins every fault of the file.
+// airlines; callers look them up by the same code. The error joins the faults of the file.
 func Open(path string, samePlace func(a, b string) bool, airlines *airline.Library) (*Store, error) {
 	references, err := watch.NewValue(path, func(text []byte, _ *set) (*set, error) { return newSet(text, airlines) })
 	if err != nil {

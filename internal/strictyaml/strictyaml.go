@@ -1,7 +1,7 @@
 // Package strictyaml reads the YAML files of operators: settings, keys, airports, airlines,
 // flights. JSON is YAML too.
 //
-// It reports every fault of a file at once, each with its line and the path of the member. Unknown
+// It reports the faults of a file at once, each with its line and the path of the member. Unknown
 // members, repeated members and members without a value are faults. Scalars keep the text that was
 // written, so that flight 0117 is not read as an octal number. Tags, anchors and merges are
 // refused.
@@ -31,8 +31,12 @@ type Value struct {
 // value.
 type Members map[string]func(Value)
 
+// mostFaults is how many faults of a file are reported. A program that writes a file with a fault may
+// repeat it in a hundred thousand places, and the log has them in one record.
+const mostFaults = 100
+
 // Read parses text and calls use with its only document. A text without content is an empty object.
-// The error joins every fault, in the order found.
+// The error joins the first hundred faults, in the order found, and says how many others there are.
 func Read(text []byte, use func(document Value)) error {
 	node, err := parse(text)
 	if err != nil {
@@ -40,6 +44,9 @@ func Read(text []byte, use func(document Value)) error {
 	}
 	var faults []error
 	use(Value{node: node, faults: &faults})
+	if others := len(faults) - mostFaults; others > 0 {
+		faults = append(faults[:mostFaults], fmt.Errorf("and %d more", others))
+	}
 	return errors.Join(faults...)
 }
 

@@ -75,6 +75,20 @@ line 8: colour: unknown member`
 	}
 }
 
+// The log has the faults of a file in one record.
+func TestOfAFileWithVeryManyFaultsTheFirstHundredAreReported(t *testing.T) {
+	for faults, last := range map[int]string{100: "line 101: likes[99]: not a plain value", 2000: "and 1900 more"} {
+		_, err := read("likes:\n" + strings.Repeat("- {}\n", faults))
+		if err == nil {
+			t.Fatal("no faults")
+		}
+		lines := strings.Split(err.Error(), "\n")
+		if lines[99] != "line 101: likes[99]: not a plain value" || lines[len(lines)-1] != last || len(lines) > 101 {
+			t.Errorf("%d faults: %d lines, the last one is %q", faults, len(lines), lines[len(lines)-1])
+		}
+	}
+}
+
 func TestAmbiguousYAMLIsRefused(t *testing.T) {
 	for text, want := range map[string]string{
 		"name:\n":                   "line 1: name: no value",
