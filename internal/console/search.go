@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"bagtrail/internal/fault"
 )
 
 // searchPage is the data of the screen of search.
@@ -167,7 +169,7 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 			Next string   `json:"next"`
 		}
 		p := v.ask("/v1/bags/search", question, &found)
-		if p != nil && p.Status == http.StatusForbidden && p.Detail == "" && v.session.may("bags") {
+		if p != nil && p.Status == http.StatusForbidden && p.Detail == fault.ForbiddenV1.Remedy && v.session.may("bags") {
 			return nil // the bags of that day are out of scope; bags of other days may be in scope
 		}
 		if p != nil {

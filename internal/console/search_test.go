@@ -2,10 +2,13 @@ package console_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
+
+	"bagtrail/internal/fault"
 )
 
 func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
@@ -301,7 +304,7 @@ func TestASearchIsRefusedToAKeyThatMayNotAskAtAll(t *testing.T) {
 	outOfScope := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/v1/bags/search" {
 			w.WriteHeader(403)
-			fmt.Fprint(w, `{"status":403,"title":"The key does not allow this"}`)
+			fmt.Fprintf(w, `{"status":403,"title":%q,"detail":%q}`, fault.ForbiddenV1.Title, fault.ForbiddenV1.Remedy)
 			return
 		}
 		v.ServeHTTP(w, r)
@@ -312,4 +315,21 @@ func TestASearchIsRefusedToAKeyThatMayNotAskAtAll(t *testing.T) {
 	}
 	v.answers["GET /v1/session"].(object)["operations"] = []string{"flights"}
 	must(t, post(outOfScope, "/console/search", url.Values{"q": {"ABC123"}}), 403, "Not authorised")
+}
+
+// A PNR may be that of another passenger, with bags out of scope, on another of the days.
+func TestBagsOutOfScopeOnOneDayHideNoBagOfAnotherDay(t *testing.T) {
+	there := newV1(object{"POST /v1/bags/search": aBag(nil)})
+	c := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if r.URL.Path == "/v1/bags/search" && !strings.Contains(string(body), `"date":"2026-11-22"`) {
+			w.WriteHeader(403)
+			fmt.Fprintf(w, `{"status":403,"title":%q,"detail":%q}`, fault.ForbiddenV1.Title, fault.ForbiddenV1.Remedy)
+			return
+		}
+		there.ServeHTTP(w, r)
+	}))
+	if w := post(c, "/console/search", url.Values{"q": {"ABC123"}}); w.Code != 303 || w.Header().Get("Location") != "/console/bags/0724000002" {
+		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
+	}
 }
