@@ -36,6 +36,13 @@ type hit struct {
 	Seen *eventDoc
 }
 
+// same reports whether a bag is that of the hit. Bags of one plate differ in passenger or flights.
+func (h hit) same(b bagDoc) bool {
+	return h.Plate == b.Plate && h.Passenger == b.Passenger && slices.EqualFunc(h.Legs, b.Legs, func(x, y legDoc) bool {
+		return x.Airline == y.Airline && x.Flight == y.Flight && x.Date == y.Date
+	})
+}
+
 func (v *visit) askSearch() (view, *problem) {
 	return view{Title: "Search", Section: "search", Airport: v.airport(), Data: searchPage{}}, nil
 }
@@ -161,8 +168,10 @@ func (v *visit) questions(q query, surname, airport string, week bool) (all []ma
 	return all, ""
 }
 
-// find appends the bags that a search of /v1 finds, each once. It sets the cursor of the question.
+// find appends the bags that a search of /v1 finds, without those that an earlier question found. It
+// sets the cursor of the question.
 func (v *visit) find(question map[string]any, hits *[]hit) *problem {
+	earlier := *hits
 	for {
 		var found struct {
 			Bags []bagDoc `json:"bags"`
@@ -176,7 +185,7 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 			return p
 		}
 		for _, b := range found.Bags {
-			if slices.ContainsFunc(*hits, func(h hit) bool { return h.Plate == b.Plate && h.Passenger == b.Passenger }) {
+			if slices.ContainsFunc(earlier, func(h hit) bool { return h.same(b) }) {
 				continue
 			}
 			h := hit{bagDoc: b, Leg: current(b.Legs, v.now)}

@@ -333,3 +333,29 @@ func TestBagsOutOfScopeOnOneDayHideNoBagOfAnotherDay(t *testing.T) {
 		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
 	}
 }
+
+// Two bags of one plate may have no passenger; their flights tell them apart.
+func TestEachBagOfAPlateIsAHit(t *testing.T) {
+	on := func(date string) object {
+		return aBag(func(b object) {
+			b["passenger"] = object{}
+			b["legs"].([]object)[0]["date"] = date
+		})
+	}
+	both := object{"bags": append(on("2026-11-02")["bags"].([]object), on("2026-11-22")["bags"].([]object)...)}
+	v := newV1(object{"POST /v1/bags/search": both})
+	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"0724000002 0724000003"}}), 200, "2 bags", "2 Nov", "22 Nov")
+	v.answers["POST /v1/bags/search"] = func(body string) object {
+		for _, date := range []string{"2026-11-16", "2026-11-22"} {
+			if strings.Contains(body, date) {
+				return on(date)
+			}
+		}
+		return object{"bags": []object{}}
+	}
+	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"000002 zrh"}, "days": {"7"}}), 200, "2 bags", "16 Nov", "22 Nov")
+	v.answers["POST /v1/bags/search"] = on("2026-11-22") // the same bag on each day
+	if w := post(newConsole(v), "/console/search", url.Values{"q": {"000002 zrh"}, "days": {"7"}}); w.Code != 303 {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+}
