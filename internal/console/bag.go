@@ -161,12 +161,9 @@ func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 		if link.Self && link.Rush {
 			t.Original = b.Chain[i-1]
 		}
-		at := slices.IndexFunc(among, func(o bagDoc) bool {
-			return o.Plate == plate && (slices.Contains(o.Chain, b.Plate) || o.Passenger.PNR == b.Passenger.PNR || o.Passenger.LastName == b.Passenger.LastName)
-		})
-		if at >= 0 {
-			bags = append(bags, among[at])
-			link.Leg = lastLiving(among[at].Legs)
+		if o := b.linked(plate, among); o != nil {
+			bags = append(bags, *o)
+			link.Leg = lastLiving(o.Legs)
 		}
 		t.Links = append(t.Links, link)
 	}
@@ -184,6 +181,32 @@ func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 	}
 	t.Pictured = v.picture(bags)
 	return t
+}
+
+// linked returns the bag of a plate that is in the rush chain of b, or nil. A plate is used again, also by
+// passengers of the same surname: the bag is the one whose own chain has b. Of several rush bags of one
+// original, its chain has only the last; then PNR and surname tell.
+func (b *bagDoc) linked(plate string, among []bagDoc) (best *bagDoc) {
+	most := 0
+	for i := range among {
+		o, fit := &among[i], 0
+		if o.Plate != plate {
+			continue
+		}
+		if slices.Contains(o.Chain, b.Plate) {
+			fit += 4
+		}
+		if o.Passenger.PNR == b.Passenger.PNR {
+			fit += 2
+		}
+		if o.Passenger.LastName == b.Passenger.LastName {
+			fit++
+		}
+		if fit > most {
+			best, most = o, fit
+		}
+	}
+	return best
 }
 
 // current returns the current leg: the first living leg that the bag has not flown, otherwise the

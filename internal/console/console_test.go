@@ -356,6 +356,34 @@ func TestARushChainIsOneTrail(t *testing.T) {
 	must(t, get(newConsole(v), "/console/bags/0724000002"), 200, "Rush chain", `href="/console/bags/2724900417"`)
 }
 
+// The plate of the original is used again, by a passenger with the same surname, and in the same
+// booking.
+func TestTheBagOfARushChainIsTheOneWhoseChainHasTheBag(t *testing.T) {
+	chain := []string{"0724000001", "0724000002"}
+	original := func(event string, chain []string) object {
+		return aBag(func(b object) {
+			b["plate"], b["events"].([]object)[0]["id"] = "0724000001", event
+			if chain != nil {
+				b["chain"] = chain
+				b["passenger"] = object{}
+			}
+		})["bags"].([]object)[0]
+	}
+	v := newV1(object{
+		"GET " + bagPath: aBag(func(b object) { b["rush"], b["chain"] = true, chain }),
+		"GET /v1/bags":   object{"bags": []object{original("before", nil), original("right", chain), original("after", nil)}},
+	})
+	c := newConsole(v)
+	for range 2 {
+		if text := must(t, get(c, "/console/bags/0724000002"), 200, `id="e-right"`); strings.Contains(text, `id="e-before"`) || strings.Contains(text, `id="e-after"`) {
+			t.Error("the trail has another bag of the original's plate")
+		}
+		v.answers["GET /v1/bags"] = object{"bags": []object{original("right", nil), aBag(func(b object) { // has another rush bag, later
+			b["plate"], b["passenger"], b["events"].([]object)[0]["id"] = "0724000001", object{"pnr": "ABC009", "last_name": "MUELLER"}, "after"
+		})["bags"].([]object)[0]}}
+	}
+}
+
 // The plate of the bag itself, those of its rush chain, and those of others with its PNR are not among
 // them.
 func TestABagLeadsToTheOtherBagsOfItsPassenger(t *testing.T) {
