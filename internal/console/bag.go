@@ -22,6 +22,7 @@ type tracked struct {
 	Last     *eventDoc
 	LastOf   string // plate of the last event, if it is another plate
 	AtOrigin bool   // Last is where Current begins
+	AtEnd    bool   // Last is where Current ends
 	Original string // the bag before this one in the rush chain, or ""
 	Missed   []legDoc
 	Days     []eventDay
@@ -55,8 +56,7 @@ type chainLink struct {
 // Landed reports whether the bag was seen at the destination of its leg after it was loaded on the
 // aircraft.
 func (t tracked) Landed() bool {
-	return t.Current != nil && t.Last != nil && t.Status.Class == "air" && t.Current.To != t.Current.From &&
-		t.Last.Airport == t.Current.To && t.Last.Happened.After(t.Current.StatusSince)
+	return t.AtEnd && t.Status.Class == "air" && t.Last.Happened.After(t.Current.StatusSince)
 }
 
 // Final returns the last living leg of the bag, or nil.
@@ -177,7 +177,10 @@ func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 	if len(t.Days) > 0 {
 		last := t.Days[0].Events[0]
 		t.Last, t.LastOf = &last.eventDoc, last.Plate
-		t.AtOrigin = t.Current != nil && v.airports.SamePlace(last.Airport, t.Current.From)
+		if t.Current != nil {
+			t.AtOrigin = v.airports.SamePlace(last.Airport, t.Current.From)
+			t.AtEnd = last.Airport != t.Current.From && (last.Airport == t.Current.To || !t.AtOrigin && v.airports.SamePlace(last.Airport, t.Current.To))
+		}
 	}
 	t.Pictured = v.picture(bags)
 	return t

@@ -426,6 +426,22 @@ func TestABagThatWasSeenAtItsDestinationIsNotOnTheAircraft(t *testing.T) {
 	}
 }
 
+// A leg may end at a metropolitan code. On the way between two airports of a city, a bag at the first
+// one has not arrived.
+func TestABagAtAnAirportOfItsCityHasArrived(t *testing.T) {
+	for _, tc := range []struct{ from, to, at, want string }{
+		{"ZRH", "LON", "LHR", "<p>At LHR, arrived with <a"}, {"LGW", "LHR", "LHR", "<p>At LHR, arrived with <a"}, {"LGW", "LHR", "LGW", "<p>On aircraft, <a"}, {"ZRH", "ZRH", "ZRH", "<p>On aircraft, <a"},
+	} {
+		must(t, get(newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
+			leg := b["legs"].([]object)[0]
+			leg["status"], leg["from"], leg["to"] = "Loaded on Aircraft", tc.from, tc.to
+			b["events"] = append(b["events"].([]object), object{
+				"id": "e3", "code": "ARRIVED", "description": "Bag Arrived", "airport": tc.at, "happened": "2026-11-22T11:22:00.000Z", "local": "2026-11-22T11:22:00.000Z", "received": "2026-11-22T11:22:00.000Z",
+			})
+		})})), "/console/bags/0724000002"), 200, tc.want)
+	}
+}
+
 func TestARushBagLeadsToItsOriginal(t *testing.T) {
 	v := newV1(object{
 		"GET " + bagPath: aBag(func(b object) { b["rush"], b["chain"] = true, []string{"0724000001", "0724000002", "2724900417"} }),
