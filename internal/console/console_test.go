@@ -134,13 +134,14 @@ func TestAPageThatIsRefusedBeforeItsSessionIsKnownNamesNoKey(t *testing.T) {
 	must(t, get(newConsole(newV1(object{"GET " + flightPath: 429})), flightPage), 429, "<p>The key zrh-ops has used up its rate.")
 }
 
-// If it is not known where a leg begins, its flight is the one that arrives.
-func TestALegLeadsToItsFlightAtAnAirportThatIsKnown(t *testing.T) {
+// The airport is the one that the key covers, ZRH here, else the first one that is known.
+func TestALegLeadsToItsFlightAtAnAirportThatTheKeyMayAsk(t *testing.T) {
 	leg := func(from, to string) func(object) {
 		return func(b object) { l := b["legs"].([]object)[0]; l["from"], l["to"] = from, to }
 	}
 	for address, change := range map[string]func(object){
 		"/console/flights/ZRH/D/LX/14/2026-11-22": leg("ZRH", "JFK"), "/console/flights/JFK/A/LX/14/2026-11-22": leg("", "JFK"), "/console/search": leg("", ""),
+		"/console/flights/ZRH/A/LX/14/2026-11-22": leg("JFK", "ZRH"), "/console/flights/JFK/D/LX/14/2026-11-22": leg("JFK", "LHR"), "/console/flights/SIN/A/LX/14/2026-11-22": leg("XQX", "SIN"),
 	} {
 		must(t, get(newConsole(newV1(object{"GET " + bagPath: aBag(change)})), "/console/bags/0724000002"), 200, `<th scope="row"><a href="`+address+`">LX14</a>`)
 	}

@@ -21,6 +21,11 @@ func (s session) may(right string) bool {
 	return slices.Contains(s.Operations, "*") || slices.Contains(s.Operations, right)
 }
 
+// covers reports whether an airport is in the scope of the session.
+func (s session) covers(airport string) bool {
+	return slices.Contains(s.Airports, "*") || slices.Contains(s.Airports, airport)
+}
+
 type bagDoc struct {
 	Plate     string `json:"plate"`
 	Unknown   bool   `json:"unknown"`

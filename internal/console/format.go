@@ -39,7 +39,7 @@ func (c *Console) functions() template.FuncMap {
 		"sections": sections,
 		"may":      session.may,
 		"seconds":  seconds,
-		"flightOf": flightAddress,
+		"flightOf": c.flightAddress,
 		"both":     func(p page, item any) any { return map[string]any{"Page": p, "Item": item} },
 	}
 }
@@ -153,14 +153,15 @@ func sections(s session) []section {
 	return slices.DeleteFunc(slices.Clone(allSections), func(link section) bool { return s.Name != "" && link.right != "" && !s.may(link.right) })
 }
 
-// flightAddress returns the address of the flight of a leg. If no airport of the leg is known, it
-// returns the address of the search.
-func flightAddress(l legDoc) string {
-	switch {
-	case l.From != "":
-		return path("flights", l.From, "D", l.Airline, l.Flight, l.Date)
-	case l.To != "":
-		return path("flights", l.To, "A", l.Airline, l.Flight, l.Date)
+// flightAddress returns the address of the flight of a leg, at an end that the session covers if there
+// is one. If no airport of the leg is known, it returns the address of the search.
+func (c *Console) flightAddress(s session, l legDoc) string {
+	for _, within := range []bool{true, false} {
+		for _, end := range [][2]string{{l.From, "D"}, {l.To, "A"}} {
+			if c.airports.KnownLocation(end[0]) && (!within || s.covers(end[0])) {
+				return path("flights", end[0], end[1], l.Airline, l.Flight, l.Date)
+			}
+		}
 	}
 	return Path + "search"
 }

@@ -144,7 +144,7 @@ func (v *visit) airport() string {
 	all := v.session.Airports
 	last, err := v.r.Cookie(lastAirport)
 	switch {
-	case err == nil && v.airports.KnownLocation(last.Value) && (slices.Contains(all, "*") || slices.Contains(all, last.Value)):
+	case err == nil && v.airports.KnownLocation(last.Value) && v.session.covers(last.Value):
 		return last.Value
 	case len(all) > 0 && v.airports.KnownLocation(all[0]):
 		return all[0]
