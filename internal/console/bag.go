@@ -212,13 +212,20 @@ func (b *bagDoc) linked(plate string, among []bagDoc) (best *bagDoc) {
 	return best
 }
 
-// current returns the current leg: the first living leg that the bag has not flown, otherwise the
-// last living leg.
+// current returns the current leg: the first living leg that the bag has not flown, of those from the
+// last one on which it is loaded, otherwise the last living leg. A leg that is known only from an .I has
+// no status: it tells where the bag comes from.
 func current(legs []legDoc, now time.Time) *legDoc {
-	for i := range legs {
+	from := 0
+	for i, l := range legs {
+		if l.Living && (l.Status == inContainer || l.Status == onAircraft) {
+			from = i
+		}
+	}
+	for i := from; i < len(legs); i++ {
 		l := &legs[i]
 		flown := l.Status == onAircraft && !l.Departure.Best().IsZero() && l.Departure.Best().Before(now)
-		if l.Living && !flown && (l.Status != onAircraft || i == len(legs)-1 || !moved(legs[i+1:])) {
+		if l.Living && l.Status != "" && !flown && (l.Status != onAircraft || i == len(legs)-1 || !moved(legs[i+1:])) {
 			return l
 		}
 	}

@@ -427,6 +427,27 @@ func TestABagThatWasSeenAtItsDestinationIsNotOnTheAircraft(t *testing.T) {
 	}
 }
 
+// The airport of the first flight may send no messages about loading. Then its leg becomes Delayed.
+func TestABagIsOnTheLastLegOnWhichItIsLoaded(t *testing.T) {
+	for _, status := range []string{"Not Loaded", "Offloaded", "Delayed"} {
+		first := object{"airline": "OS", "flight": "565", "date": "2026-11-22", "from": "VIE", "to": "ZRH", "living": true, "status": status, "departure": object{"actual": "2026-11-22T08:00:00.000Z"}}
+		c := newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) { b["legs"] = append([]object{first}, b["legs"].([]object)...) })}))
+		must(t, get(c, "/console/bags/0724000002"), 200, "<p>At ZRH, in container for <a href=\"/console/flights/ZRH/D/LX/14/2026-11-22\">")
+	}
+}
+
+// The inbound flight of a transfer bag, which a message names in .I, has no status.
+func TestALegWithoutAStatusIsNotSaidToBeNotLoaded(t *testing.T) {
+	inbound := object{"airline": "BA", "flight": "703", "date": "2026-11-22", "from": "LHR", "to": "ZRH", "living": true, "departure": object{"actual": "2026-11-22T08:00:00.000Z"}}
+	transfer := aBag(func(b object) { b["legs"] = append([]object{inbound}, b["legs"].([]object)...) })
+	v := newV1(object{"GET " + bagPath: transfer, "POST /v1/bags/search": transfer})
+	c := newConsole(v)
+	must(t, get(c, "/console/bags/0724000002"), 200, "<p>At ZRH, in container for <a href=\"/console/flights/ZRH/D/LX/14/2026-11-22\">")
+	must(t, post(c, "/console/search", url.Values{"q": {"0724000002 0724000003"}}), 200, "<b>LX14</b> ZRH to JFK", "In container")
+	v.answers["GET "+bagPath] = aBag(func(b object) { b["legs"] = []object{inbound} })
+	must(t, get(c, "/console/bags/0724000002"), 200, "<p>Seen at ZRH. Not known whether it was loaded on <a", "which left 22 Nov 08:00")
+}
+
 // A leg may end at a metropolitan code. On the way between two airports of a city, a bag at the first
 // one has not arrived.
 func TestABagAtAnAirportOfItsCityHasArrived(t *testing.T) {
