@@ -167,7 +167,7 @@ func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 		}
 		t.Links = append(t.Links, link)
 	}
-	t.Missed = missed(bags)
+	t.Missed = missed(bags, v.now)
 	newest := bags[len(bags)-1]
 	t.Current = current(newest.Legs, v.now)
 	if t.Current != nil {
@@ -247,10 +247,10 @@ func lastLiving(legs []legDoc) *legDoc {
 }
 
 // missed returns the legs that left without the bag.
-func missed(bags []bagDoc) (legs []legDoc) {
+func missed(bags []bagDoc, now time.Time) (legs []legDoc) {
 	for _, b := range bags {
 		for _, l := range b.Legs {
-			if l.Living && l.Status == delayed {
+			if l.Living && l.Status == delayed && !l.Ahead(now) {
 				legs = append(legs, l)
 			}
 		}

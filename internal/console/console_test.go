@@ -267,10 +267,13 @@ func TestABagIsToldInOneSentenceWithItsTrail(t *testing.T) {
 		"aircraft":   {status("Loaded on Aircraft"), "On aircraft, <a"},
 		"not loaded": {status("Not Loaded"), "At ZRH, not loaded on <a"},
 		"offloaded":  {status("Offloaded"), "Offloaded from <a"},
-		"delayed":    {status("Delayed"), "left without it"},
-		"departed":   {leg(func(l object) { l["departure"] = object{"actual": "2026-11-22T11:00:00.000Z"} }), "which left 22 Nov 12:00 (11:00Z)"},
-		"no flight":  {func(b object) { b["legs"] = []object{} }, "No flight of the bag is known"},
-		"no time":    {leg(func(l object) { delete(l, "departure") }), "LX14 to JFK</a>, 22 Nov."},
+		"delayed": {leg(func(l object) {
+			l["status"], l["departure"] = "Delayed", object{"actual": "2026-11-22T11:00:00.000Z"}
+		}), "LX14 to JFK</a> left without it, which left 22 Nov 12:00"},
+		"reported":  {status("Delayed"), "<p>Delayed: <a href=\"/console/flights/ZRH/D/LX/14/2026-11-22\">LX14 to JFK</a>, which departs in <time"},
+		"departed":  {leg(func(l object) { l["departure"] = object{"actual": "2026-11-22T11:00:00.000Z"} }), "which left 22 Nov 12:00 (11:00Z)"},
+		"no flight": {func(b object) { b["legs"] = []object{} }, "No flight of the bag is known"},
+		"no time":   {leg(func(l object) { delete(l, "departure") }), "LX14 to JFK</a>, 22 Nov."},
 		"cancelled": {func(b object) {
 			b["cancelled"] = true
 			b["legs"].([]object)[0]["living"] = false
@@ -343,7 +346,7 @@ func TestARushChainIsOneTrail(t *testing.T) {
 	v := newV1(object{
 		"GET " + bagPath: aBag(func(b object) {
 			b["rush_plate"], b["chain"] = "2724900417", []string{"0724000002", "2724900417"}
-			b["legs"].([]object)[0]["status"] = "Delayed"
+			b["legs"].([]object)[0]["status"], b["legs"].([]object)[0]["departure"] = "Delayed", object{"actual": "2026-11-22T11:00:00.000Z"}
 		}),
 		"GET /v1/bags": aBag(func(b object) {
 			b["plate"], b["rush"], b["chain"] = "2724900417", true, []string{"0724000002", "2724900417"}

@@ -80,6 +80,9 @@ type legDoc struct {
 	Arrival     timesDoc  `json:"arrival"`
 }
 
+// Ahead reports whether the flight is known to depart later. A bag may be reported delayed before.
+func (l legDoc) Ahead(now time.Time) bool { return l.Departure.Best().After(now) }
+
 type timesDoc struct {
 	Scheduled time.Time `json:"scheduled"`
 	Estimated time.Time `json:"estimated"`
