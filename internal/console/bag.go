@@ -17,6 +17,7 @@ type bagPage struct {
 // tracked is a bag with the bags of its rush chain.
 type tracked struct {
 	bagDoc
+	Nth      int     // its number among the bags of the page; 0 for the first
 	Current  *legDoc // the leg on which the bag is, or goes next; nil if no flight is known
 	Status   status
 	Last     *eventDoc
@@ -99,6 +100,9 @@ func (v *visit) bag() (view, *problem) {
 		data.Bags = append(data.Bags, t)
 	}
 	slices.SortStableFunc(data.Bags, func(a, b tracked) int { return b.Changed.Compare(a.Changed) })
+	for i := 1; i < len(data.Bags); i++ {
+		data.Bags[i].Nth = i + 1
+	}
 	if len(data.Bags) > 0 && data.Bags[0].Last != nil {
 		shown.Airport = data.Bags[0].Last.Airport
 	}

@@ -526,7 +526,14 @@ func TestTwoBagsOfAPlateAreBothShown(t *testing.T) {
 	two := aBag(nil)
 	other := aBag(func(b object) { b["passenger"] = object{"last_name": "KELLER"} })
 	two["bags"] = append(two["bags"].([]object), other["bags"].([]object)...)
-	must(t, get(newConsole(newV1(object{"GET " + bagPath: two})), "/console/bags/0724000002"), 200, "2 bags have this plate", "MUELLER", "KELLER")
+	text := must(t, get(newConsole(newV1(object{"GET " + bagPath: two})), "/console/bags/0724000002"), 200, "2 bags have this plate", "MUELLER", "KELLER", `aria-label="Events, bag 2"`)
+	seen := make(map[string]bool)
+	for _, name := range regexp.MustCompile(`<section [^>]*aria-label="[^"]*"| id="[^"]*"`).FindAllString(text, -1) {
+		if seen[name] {
+			t.Errorf("two elements have%s", name) // both bags may have an event of one message
+		}
+		seen[name] = true
+	}
 	none := object{"bags": []object{}}
 	must(t, get(newConsole(newV1(object{"GET " + bagPath: none})), "/console/bags/0724000002"), 200, "No bag has the plate 0724000002")
 }
