@@ -20,7 +20,7 @@ func statusOf() object {
 
 func TestASilentFeedComesFirst(t *testing.T) {
 	c := newConsole(newV1(object{"GET /v1/feeds": feedsOf(), "GET /v1/status": statusOf()}))
-	text := must(t, get(c, "/console/feeds"), 200, "1 silent:", "JFK by http since 04:20, 09:20Z, usually every 21.0 s.", "400 ms", "3 records", "412.5", "Failing", "<dt>Delayed bags</dt>", "Off", "2.4 s, 3 min", "1.1 %", `aria-label="350 messages in 24 hours"`, "not readable", `<td class="num c-m" data-v="171">171</td>`)
+	text := must(t, get(c, "/console/feeds"), 200, "1 silent:", "JFK by http since 22 Nov 04:20, 09:20Z, usually every 21.0 s.", "400 ms", "3 records", "412.5", "Failing", "<dt>Delayed bags</dt>", "Off", "2.4 s, 3 min", "1.1 %", `aria-label="350 messages in 24 hours"`, "not readable", `<td class="num c-m" data-v="171">171</td>`)
 	if silent, flowing := strings.Index(text, `id="feed-JFK-http"`), strings.Index(text, `id="feed-ZRH-kafka"`); silent < 0 || flowing < silent {
 		t.Error("the silent feed does not come first")
 	}
