@@ -199,13 +199,8 @@ func (v *visit) boardRow(f flightDoc, airport string, arriving bool) boardRow {
 	if r.At = times.Best(); r.At.IsZero() {
 		return r
 	}
-	local := func(t time.Time) string {
-		t = t.In(v.airports.TimeZone(airport))
-		if t.Format(time.DateOnly) != v.boardDay(f, airport, arriving).Format(time.DateOnly) {
-			return t.Format("2 Jan 15:04")
-		}
-		return t.Format("15:04")
-	}
+	day := v.boardDay(f, airport, arriving).Format(time.DateOnly)
+	local := func(t time.Time) string { return v.clockOn(t, airport, day) }
 	r.Stamp, r.Clock, r.UTC = r.At.Format(time.RFC3339), local(r.At), r.At.UTC().Format("15:04")
 	if s := times.Scheduled; !s.IsZero() && local(s) != r.Clock {
 		r.Before = local(s)

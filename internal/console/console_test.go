@@ -105,6 +105,13 @@ func TestAFlightHasItsBestKnownTime(t *testing.T) {
 	}
 }
 
+// A flight has the date of its departure. It may leave late, or arrive, on another day.
+func TestAFlightTellsTheDayOfATimeThatIsNotOfItsDate(t *testing.T) {
+	list := flightOf(5)
+	list["flight"].(object)["departure"] = object{"scheduled": "2026-11-22T22:50:00.000Z", "estimated": "2026-11-22T23:20:00.000Z"}
+	must(t, get(newConsole(newV1(object{"GET " + flightPath: list})), flightPage), 200, "<dd>23 Nov 00:20 <", "23:20Z, scheduled 23:50<")
+}
+
 func TestOnlyTheVersionOfAFileThatAPageNamesIsKeptByBrowsers(t *testing.T) {
 	for name, media := range map[string]string{"console.css": "text/css", "console.js": "text/javascript"} {
 		c := newConsole(newV1(nil))

@@ -40,8 +40,18 @@ func (c *Console) functions() template.FuncMap {
 		"may":      session.may,
 		"seconds":  seconds,
 		"flightOf": c.flightAddress,
+		"clockOn":  c.clockOn,
 		"both":     func(p page, item any) any { return map[string]any{"Page": p, "Item": item} },
 	}
+}
+
+// clockOn shows a local time, with its day unless that is the date.
+func (c *Console) clockOn(t time.Time, airport, date string) string {
+	t = t.In(c.airports.TimeZone(airport))
+	if t.Format(time.DateOnly) != date {
+		return t.Format("2 Jan 15:04")
+	}
+	return t.Format("15:04")
 }
 
 // city returns the name of the city of an airport, or "" if it is not known.
