@@ -54,10 +54,11 @@ type chainLink struct {
 	Leg   *legDoc
 }
 
-// Landed reports whether the bag was seen at the destination of its leg after it was loaded on the
-// aircraft.
+// Landed reports whether the bag was seen at the destination of its leg after it was loaded, or is said to
+// have arrived with its flight: the airport of its departure may not tell of loading.
 func (t tracked) Landed() bool {
-	return t.AtEnd && t.Status.Class == "air" && t.Last.Happened.After(t.Current.StatusSince)
+	return t.AtEnd && t.Last.Happened.After(t.Current.StatusSince) &&
+		(t.Status.Class == "air" || t.Status.Class == "con" || t.Last.arrivedWith(t.Current))
 }
 
 // Final returns the last living leg of the bag, or nil.

@@ -458,6 +458,25 @@ func TestALegWithoutAStatusIsNotSaidToBeNotLoaded(t *testing.T) {
 	must(t, get(c, "/console/bags/0724000002"), 200, "<p>Seen at ZRH. Not known whether it was loaded on <a", "which left 22 Nov 08:00")
 }
 
+// Not every airport tells that a bag is loaded on the aircraft, or loaded at all.
+func TestABagThatHasArrivedIsNotWhereItWasBefore(t *testing.T) {
+	for _, tc := range []struct{ status, code, flight, want string }{
+		{"Loaded in Container", "TRACKED", "", "<p>At JFK, arrived with <a"},
+		{"Not Loaded", "ARRIVED", "14", "<p>At JFK, arrived with <a"},
+		{"Offloaded", "ARRIVED", "14", "<p>At JFK, arrived with <a"},
+		{"Not Loaded", "TRACKED", "14", "<p>Not loaded on <a"},
+		{"Not Loaded", "ARRIVED", "16", "<p>Not loaded on <a"},
+	} {
+		must(t, get(newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
+			b["legs"].([]object)[0]["status"] = tc.status
+			b["events"] = append(b["events"].([]object), object{
+				"id": "e3", "code": tc.code, "airport": "JFK", "happened": "2026-11-22T11:22:00.000Z", "local": "2026-11-22T06:22:00.000-05:00", "received": "2026-11-22T11:22:00.000Z",
+				"flight_info": object{"outbound": object{"airline": "SWR", "flight": tc.flight, "date": "2026-11-22", "dest_airport": "JFK"}},
+			})
+		})})), "/console/bags/0724000002"), 200, tc.want)
+	}
+}
+
 // A leg may end at a metropolitan code. On the way between two airports of a city, a bag at the first
 // one has not arrived.
 func TestABagAtAnAirportOfItsCityHasArrived(t *testing.T) {

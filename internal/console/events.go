@@ -45,6 +45,12 @@ func (e eventDoc) Word() string {
 	return cmp.Or(looks[e.Code].word, strings.TrimPrefix(description, "Bag "), e.Code)
 }
 
+// arrivedWith reports whether the event says that the bag has arrived with the flight of a leg.
+func (e *eventDoc) arrivedWith(l *legDoc) bool {
+	on := func(s segmentDoc) bool { return s.Flight == l.Flight && s.Date == l.Date }
+	return e.Code == bag.EventArrived && (on(e.Flights.Inbound) || on(e.Flights.Outbound))
+}
+
 // Lines returns the lines of the message as sent.
 func (e eventDoc) Lines() []string {
 	return strings.Split(strings.TrimRight(strings.ReplaceAll(e.Raw, "\r\n", "\n"), "\n"), "\n")
