@@ -42,9 +42,27 @@ func (r *rejectDoc) unwrap() {
 	if text, err := strictjson.StringMember([]byte(r.Text), "bim_message"); r.Form == "json" && err == nil {
 		r.Form, r.Text = "text", text
 	}
+	r.removeNUL()
 	if len(r.Text) > maxMessage {
 		r.Form, r.Text = "long", r.Text[:maxMessage]+"…"
 	}
+}
+
+// removeNUL removes NUL from the text, and its bytes from the columns of the faults. A message is read
+// without NUL; a page cannot hold it, and a browser would send another character in its place.
+func (r *rejectDoc) removeNUL() {
+	lines := strings.Split(lineFeeds.Replace(r.Text), "\n")
+	for i := range r.Diagnostics {
+		d := &r.Diagnostics[i]
+		if d.Line < 1 || d.Line > len(lines) {
+			continue
+		}
+		line := lines[d.Line-1]
+		for _, column := range []*int{&d.Column, &d.EndColumn} {
+			*column -= strings.Count(line[:max(0, min(*column-1, len(line)))], "\x00")
+		}
+	}
+	r.Text = strings.ReplaceAll(r.Text, "\x00", "")
 }
 
 // First returns the first fault, which the list of rejects shows.

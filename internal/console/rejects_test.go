@@ -301,6 +301,19 @@ func TestCaretsStandUnderLinesThatEndWithCR(t *testing.T) {
 	must(t, get(newConsole(v), "/console/rejects"), 200, "<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>")
 }
 
+// A browser would send U+FFFD for it, which is a fault of the mended text.
+func TestTheEditorHasNoNUL(t *testing.T) {
+	v := withRejects(1)
+	reject := rejectOf(0)
+	reject["text"] = "BSM\r\n.V/1LZRH\x00\r\n\x00.F/LX\x0014/22NOVX/\x00\r\nENDBSM\r\n"
+	reject["diagnostics"].([]object)[0]["column"], reject["diagnostics"].([]object)[0]["end_column"] = 11, 17
+	v.answers["GET /v1/rejects/"+firstID] = reject
+	text := must(t, get(newConsole(v), "/console/rejects/"+firstID), 200, "\n.V/1LZRH\r\n.F/LX14/22NOVX/\r\n", "<span>.F/LX14/22NOVX/</span><i>        ^^^^^^", `data-from="9" data-to="15"`)
+	if strings.ContainsAny(text, "\x00\ufffd") {
+		t.Error("the page has another character in its place")
+	}
+}
+
 func TestAMessageThatCameInADocumentCanBeMended(t *testing.T) {
 	v := withRejects(1)
 	reject := v.answers["GET /v1/rejects/"+firstID].(object)
