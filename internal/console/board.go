@@ -71,6 +71,10 @@ func (v *visit) board() (view, *problem) {
 		}
 		return shown, nil
 	}
+	if airport == "" && !v.session.may("flights") { // the login leads here
+		shown.Redirect = sections(v.session)[0].Path
+		return shown, nil
+	}
 	if airport == "" || err != nil {
 		if airport = cmp.Or(airport, v.airport()); airport == "" {
 			shown.Data = boardPage{}

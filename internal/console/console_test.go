@@ -135,6 +135,14 @@ func TestTheNavigationLeadsOnlyWhereTheKeyMayGo(t *testing.T) {
 	}
 }
 
+func TestAKeyWithoutFlightsIsNotRefusedWhereTheLoginLeads(t *testing.T) {
+	v := newV1(nil)
+	v.answers["GET /v1/session"].(object)["operations"] = []string{"rejects"}
+	if w := get(newConsole(v), "/console/flights"); w.Code != 303 || w.Header().Get("Location") != "/console/search" {
+		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
+	}
+}
+
 func TestAPageThatIsRefusedBeforeItsSessionIsKnownNamesNoKey(t *testing.T) {
 	c := newConsole(newV1(object{"GET /v1/session": 429}))
 	must(t, get(c, flightPage), 429, "<p>The key of this session has used up its rate.", `href="/console/flights"`, `href="/console/rejects"`)
