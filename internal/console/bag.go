@@ -54,8 +54,8 @@ type chainLink struct {
 	Leg   *legDoc
 }
 
-// Landed reports whether the bag was seen at the destination of its leg after it was loaded, or is said to
-// have arrived with its flight: the airport of its departure may not tell of loading.
+// Landed reports whether the bag was seen at the destination of its leg after it was loaded, or is
+// said to have arrived with its flight: the airport of its departure may not tell of loading.
 func (t tracked) Landed() bool {
 	return t.AtEnd && t.Last.Happened.After(t.Current.StatusSince) &&
 		(t.Status.Class == "air" || t.Status.Class == "con" || t.Last.arrivedWith(t.Current))
@@ -191,9 +191,9 @@ func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 	return t
 }
 
-// linked returns the bag of a plate that is in the rush chain of b, or nil. A plate is used again, also by
-// passengers of the same surname: the bag is the one whose own chain has b. Of several rush bags of one
-// original, its chain has only the last; then PNR and surname tell.
+// linked returns the bag of a plate that is in the rush chain of b, or nil. A plate is used again,
+// also by passengers of the same surname: the bag is the one whose own chain has b. Of several rush
+// bags of one original, its chain has only the last; then PNR and surname tell.
 func (b *bagDoc) linked(plate string, among []bagDoc) (best *bagDoc) {
 	most := 0
 	for i := range among {
@@ -217,9 +217,9 @@ func (b *bagDoc) linked(plate string, among []bagDoc) (best *bagDoc) {
 	return best
 }
 
-// current returns the current leg: the first living leg that the bag has not flown, of those from the
-// last one on which it is loaded, otherwise the last living leg. A leg that is known only from an .I has
-// no status: it tells where the bag comes from.
+// current returns the current leg: the first living leg that the bag has not flown, of those from
+// the last one on which it is loaded, otherwise the last living leg. A leg that is known only from
+// an .I has no status: it tells where the bag comes from.
 func current(legs []legDoc, now time.Time) *legDoc {
 	from := 0
 	for i, l := range legs {

@@ -485,8 +485,8 @@ func TestABagThatHasArrivedIsNotWhereItWasBefore(t *testing.T) {
 	}
 }
 
-// A leg may end at a metropolitan code. On the way between two airports of a city, a bag at the first
-// one has not arrived.
+// A leg may end at a metropolitan code. On the way between two airports of a city, a bag at the
+// first one has not arrived.
 func TestABagAtAnAirportOfItsCityHasArrived(t *testing.T) {
 	for _, tc := range []struct{ from, to, at, want string }{
 		{"ZRH", "LON", "LHR", "<p>At LHR, arrived with <a"}, {"LGW", "LHR", "LHR", "<p>At LHR, arrived with <a"}, {"LGW", "LHR", "LGW", "<p>On aircraft, <a"}, {"ZRH", "ZRH", "ZRH", "<p>On aircraft, <a"},

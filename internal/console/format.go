@@ -163,8 +163,8 @@ func sections(s session) []section {
 	return slices.DeleteFunc(slices.Clone(allSections), func(link section) bool { return s.Name != "" && link.right != "" && !s.may(link.right) })
 }
 
-// flightAddress returns the address of the flight of a leg, at an end that the session covers if there
-// is one. If no airport of the leg is known, it returns the address of the search.
+// flightAddress returns the address of the flight of a leg, at an end that the session covers if
+// there is one. If no airport of the leg is known, it returns the address of the search.
 func (c *Console) flightAddress(s session, l legDoc) string {
 	for _, within := range []bool{true, false} {
 		for _, end := range [][2]string{{l.From, "D"}, {l.To, "A"}} {

@@ -48,8 +48,8 @@ func (r *rejectDoc) unwrap() {
 	}
 }
 
-// removeNUL removes NUL from the text, and its bytes from the columns of the faults. A message is read
-// without NUL; a page cannot hold it, and a browser would send another character in its place.
+// removeNUL removes NUL from the text, and its bytes from the columns of the faults. A message is
+// read without NUL; a page cannot hold it, and a browser would send another character in its place.
 func (r *rejectDoc) removeNUL() {
 	lines := strings.Split(lineFeeds.Replace(r.Text), "\n")
 	for i := range r.Diagnostics {

@@ -168,8 +168,8 @@ func (v *visit) questions(q query, surname, airport string, week bool) (all []ma
 	return all, ""
 }
 
-// find appends the bags that a search of /v1 finds, without those that an earlier question found. It
-// sets the cursor of the question.
+// find appends the bags that a search of /v1 finds, without those that an earlier question found.
+// It sets the cursor of the question.
 func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 	earlier := *hits
 	for {
