@@ -431,6 +431,18 @@ reader('a change is seen within a second, and rows do not move', async () => {
   await bags.locator('#say').getByText('2 bags changed').waitFor({ timeout: 15_000 })
 }, /ERR_ABORTED/)
 
+// The board has the IATA code; messages may have the other code of the airline.
+reader('each change of a flight is on the board, under either code of its airline', async () => {
+  const loaded = (n) => send(`BPM\r\n.V/1LGVA\r\n.J/R\r\n.F/SWR910/${day}/JFK\r\n.U//31L\r\n.N/072491000${n}001\r\nENDBPM\r\n`)
+  assert.equal(await loaded(1), 200)
+  const page = await login(board.replace('ZRH', 'GVA'))
+  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  for (const n of [2, 3, 4]) {
+    assert.equal(await loaded(n), 200)
+    await page.locator(`#f-LX-910-${date} [aria-label^="${n} on aircraft"]`).waitFor({ state: 'attached', timeout: 10_000 })
+  }
+})
+
 reader('a change moves no row, at any width', async () => {
   const page = await login(flight), top = () => page.locator('#b-0724500038').evaluate((e) => e.getBoundingClientRect().top)
   for (const width of [390, 1000, 1280]) {

@@ -251,7 +251,8 @@
     }
     // keysOf returns the rows that a change is about: its plate, or the flights of a board. If a flight
     // of the airport that may be on the board is not, everything is asked for, once for each flight. A
-    // leg may name that airport by its city. Arrivals may have left on the day before.
+    // leg may name that airport by its city, and the airline by another code than the board: then the
+    // rows of its number and date are asked for. Arrivals may have left on the day before.
     const elsewhere = new Set()
     const keysOf = (change) => {
       const { airport, direction, date } = body.dataset
@@ -263,7 +264,7 @@
         const fits = (l.date === date || arriving && l.date === before) && (arriving ? l.to : l.from) === airport
         if (fits && !there(l) && !elsewhere.has(key(l))) { elsewhere.add(key(l)); all = true }
       }
-      return legs.filter(there).map(key)
+      return legs.flatMap((l) => (there(l) ? [key(l)] : $$(`tr[id^=f-][id$="-${l.flight}-${l.date}"]`).map((tr) => tr.id.slice(2))))
     }
     follow()
     $('#try-now').addEventListener('click', () => { all = true; again?.(); ask(); follow() })
