@@ -57,8 +57,9 @@ type chainLink struct {
 // Landed reports whether the bag was seen at the destination of its leg after it was loaded, or is
 // said to have arrived with its flight: the airport of its departure may not tell of loading.
 func (t tracked) Landed() bool {
-	return t.AtEnd && t.Last.Happened.After(t.Current.StatusSince) &&
-		(t.Status.Class == "air" || t.Status.Class == "con" || t.Last.arrivedWith(t.Current))
+	arrived := func(e trackedEvent) bool { return e.arrivedWith(t.Current) }
+	return t.AtEnd && t.Last.Happened.After(t.Current.StatusSince) && (t.Status.Class == "air" || t.Status.Class == "con" ||
+		slices.ContainsFunc(t.Days, func(d eventDay) bool { return slices.ContainsFunc(d.Events, arrived) }))
 }
 
 // Final returns the last living leg of the bag, or nil.

@@ -472,15 +472,19 @@ func TestABagThatHasArrivedIsNotWhereItWasBefore(t *testing.T) {
 		{"Loaded in Container", "TRACKED", "", "<p>At JFK, arrived with <a"},
 		{"Not Loaded", "ARRIVED", "14", "<p>At JFK, arrived with <a"},
 		{"Offloaded", "ARRIVED", "14", "<p>At JFK, arrived with <a"},
+		{"Not Loaded", "ARRIVED SORTED", "14", "<p>At JFK, arrived with <a"},
 		{"Not Loaded", "TRACKED", "14", "<p>Not loaded on <a"},
 		{"Not Loaded", "ARRIVED", "16", "<p>Not loaded on <a"},
 	} {
 		must(t, get(newConsole(newV1(object{"GET " + bagPath: aBag(func(b object) {
 			b["legs"].([]object)[0]["status"] = tc.status
-			b["events"] = append(b["events"].([]object), object{
-				"id": "e3", "code": tc.code, "airport": "JFK", "happened": "2026-11-22T11:22:00.000Z", "local": "2026-11-22T06:22:00.000-05:00", "received": "2026-11-22T11:22:00.000Z",
-				"flight_info": object{"outbound": object{"airline": "SWR", "flight": tc.flight, "date": "2026-11-22", "dest_airport": "JFK"}},
-			})
+			for i, code := range strings.Fields(tc.code) {
+				at := fmt.Sprintf("2026-11-22T11:%d:00.000Z", 22+i)
+				b["events"] = append(b["events"].([]object), object{
+					"id": code, "code": code, "airport": "JFK", "happened": at, "local": at, "received": at,
+					"flight_info": object{"outbound": object{"airline": "SWR", "flight": tc.flight, "date": "2026-11-22", "dest_airport": "JFK"}},
+				})
+			}
 		})})), "/console/bags/0724000002"), 200, tc.want)
 	}
 }
