@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -260,5 +261,35 @@ func TestTheReadmeNamesEverySetting(t *testing.T) {
 	}
 	if len(settings) < 20 {
 		t.Errorf("%d settings are shown", len(settings))
+	}
+}
+
+// nginx waits for an answer for longer than a request may wait for changes.
+func TestTheNginxOfTheInstructionsWaitsForLongPolls(t *testing.T) {
+	page, err := os.ReadFile(root + "docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := os.ReadFile(root + "internal/apidoc/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seconds := func(text []byte, pattern string) int {
+		found := regexp.MustCompile(pattern).FindSubmatch(text)
+		if found == nil {
+			t.Fatalf("nothing matches %s", pattern)
+		}
+		n, err := strconv.Atoi(string(found[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	_, block, _ := bytes.Cut(page, []byte("```nginx\n"))
+	block, _, _ = bytes.Cut(block, []byte("```"))
+	patience := seconds(block, `proxy_read_timeout (\d+)s;`)
+	wait := seconds(document, `"name": "wait", "in": "query", "schema": \{"type": "integer", "minimum": 0, "maximum": (\d+)`)
+	if patience < wait+10 {
+		t.Errorf("nginx waits for %d s, a request for up to %d s", patience, wait)
 	}
 }
