@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"net/http"
 	"net/http/httptest"
 	"path"
 	"regexp"
@@ -267,7 +269,7 @@ func (s *stack) ask(method, target, key, body string) *httptest.ResponseRecorder
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	if id := operationAt(method, r.URL.Path); id != "" && !s.describes(id, w) {
-		s.t.Errorf("%s %s: this answer of %s is not described: %d %s", method, target, id, w.Code, w.Body)
+		s.t.Errorf("%s %s: this answer of %s is not described: %d %v %s", method, target, id, w.Code, w.Header(), w.Body)
 	}
 	return w
 }
@@ -287,7 +289,11 @@ func operationAt(method, at string) (id string) {
 	return id
 }
 
-// describes reports whether the document has the status of an operation's answer, and its problem.
+// general are the headers that the document does not describe.
+var general = []string{"Cache-Control", "Content-Length", "Content-Type", "X-Content-Type-Options"}
+
+// describes reports whether the document has the status of an operation's answer, its headers and its
+// problem.
 func (s *stack) describes(id string, w *httptest.ResponseRecorder) bool {
 	if s.described == nil {
 		served := httptest.NewRecorder()
@@ -304,6 +310,10 @@ func (s *stack) describes(id string, w *httptest.ResponseRecorder) bool {
 		}
 	}
 	response, known := s.described[id].Responses[strconv.Itoa(w.Code)]
+	for header := range w.Header() {
+		same := func(name string) bool { return http.CanonicalHeaderKey(name) == header }
+		known = known && (slices.Contains(general, header) || slices.ContainsFunc(slices.Collect(maps.Keys(response.Headers)), same))
+	}
 	if !known || w.Code < 400 {
 		return known
 	}

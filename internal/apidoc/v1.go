@@ -57,6 +57,9 @@ var answersV1 = map[string]answerV1{
 	"validateMessages": {200, "Verdicts", nil},
 }
 
+// cookies lists, by operation, the statuses of answers that set or remove the cookie of a session.
+var cookies = map[string][]int{"beginSession": {200}, "endSession": {204, 401, 404}}
+
 // ofWebhook are the problems of operations on one webhook.
 var ofWebhook = []*fault.Problem{fault.NotFoundV1, fault.NotConfigured}
 
@@ -123,6 +126,9 @@ func responsesV1(op operation.Operation) object {
 		}
 		answer["description"] = answer["description"].(string) + "- [" + p.Name + "](" + web.ProblemPages + p.Name + ") " + p.Title + "\n"
 		answer["content"].(object)["application/problem+json"].(object)["examples"].(object)[p.Name] = object{"value": exampleOf(p)}
+	}
+	for _, status := range cookies[op.ID] {
+		all[strconv.Itoa(status)].(object)["headers"].(object)["Set-Cookie"] = reference("headers", "SessionCookie")
 	}
 	return all
 }
