@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"io"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -21,9 +22,6 @@ const (
 func (c *Call) readBody() {
 	r, buf, most := c.Request, c.body[:0], c.operation.bodyLimit()
 	if c.TooLarge = r.ContentLength > int64(most); c.TooLarge {
-		if r.Header.Get("Expect") == "" { // a client that sends Expect has not sent the body yet
-			c.discard()
-		}
 		return
 	}
 	if cap(buf) == 0 {
@@ -40,7 +38,6 @@ func (c *Call) readBody() {
 		switch {
 		case len(buf) > most:
 			c.TooLarge = true
-			c.discard()
 			return
 		case err == io.EOF:
 			c.Body = buf
@@ -54,8 +51,6 @@ func (c *Call) readBody() {
 				size = min(size, smallAnswer)
 			}
 			if c.crowded = !c.reserve(size); c.crowded {
-				c.giveBack() // now, since the rest may come slowly
-				c.discard()
 				return
 			}
 			buf = append(make([]byte, 0, size), buf...)
@@ -63,11 +58,14 @@ func (c *Call) readBody() {
 	}
 }
 
-// discard reads the rest of a body that is refused, up to twice the limit of the operation. Some
+// discard reads the rest of the body of a request that has its answer, up to twice a limit. Some
 // clients do not read the answer before they have sent the whole body, and would find the connection
-// reset.
-func (c *Call) discard() {
-	_, _ = io.CopyN(io.Discard, c.Request.Body, 2*int64(c.operation.bodyLimit()))
+// reset; so would nginx, which then answers 502. If nothing of the body was read, a client that sends
+// Expect has not sent it.
+func discard(r *http.Request, begun bool, limit int) {
+	if begun || r.Header.Get("Expect") == "" {
+		_, _ = io.CopyN(io.Discard, r.Body, 2*int64(limit))
+	}
 }
 
 // Text returns the value of the string member name of the body, and the offset in the body of the

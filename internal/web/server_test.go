@@ -188,6 +188,27 @@ func TestACallerThatSendsTooMuchBeforeItReadsIsToldSo(t *testing.T) {
 	}
 }
 
+// nginx asks by HTTP/1.0, and may send the whole body before it reads.
+func TestACallerThatIsRefusedBeforeItsBodyIsReadIsToldSo(t *testing.T) {
+	refused := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }
+	form := web.Page{Path: "/form", Handler: http.HandlerFunc(refused), Forms: true}
+	address, _ := serve(t, web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, []web.Operation{bim()}, []web.Page{form}))
+	const size = 1 << 20
+	for target, status := range map[string]string{
+		"/baggage/processbim/v1.0/": "401 Unauthorized", "/v1/nowhere": "404 Not Found", "/form": "403 Forbidden",
+	} {
+		conn := dial(t, address)
+		_ = conn.(*net.TCPConn).SetWriteBuffer(32 << 10) // or the kernel takes it all
+		head := fmt.Sprintf("POST %s HTTP/1.0\r\napi_key: unknown\r\nContent-Length: %d\r\n\r\n", target, size)
+		if _, err := io.WriteString(conn, head+strings.Repeat("x", size)); err != nil {
+			t.Errorf("%s: %v", target, err)
+		}
+		if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), "HTTP/1.0 "+status+"\r\n") {
+			t.Errorf("%s: %q, %v", target, text, err)
+		}
+	}
+}
+
 func TestBodyCutOffByTheLimitIsAnsweredAndTheConnectionClosed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes as long as the limit")

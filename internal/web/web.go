@@ -145,15 +145,18 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 
 	answer := s.reply(w, c, here)
 
-	template := unmatchedRoute
+	template, limit := unmatchedRoute, maxBody
 	if c.operation != nil {
-		template = c.operation.Template
+		template, limit = c.operation.Template, c.operation.bodyLimit()
 	}
 	key := ""
 	if c.Key != nil {
 		key = c.Key.Name
 	}
 	s.record(access{r, template, answer.Status, s.Clock().Sub(began) - c.idle, bytesSent(w, r), key, c.RequestID, answer.Cause})
+	if answer.Status >= http.StatusBadRequest {
+		discard(r, c.received > 0, limit)
+	}
 	c.reuse(answer.Body)
 	s.calls.Put(c)
 }
