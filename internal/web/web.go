@@ -166,6 +166,9 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 	defer c.giveBack()
 	answer := s.answer(w, c, here)
+	if answer.stream == nil && answer.Cause == nil {
+		answer.Cause = c.Request.Context().Err() // the caller has hung up
+	}
 	if len(answer.Body) > smallAnswer && !c.count(answer.Body) {
 		answer = c.Unavailable(errCrowded)
 	}

@@ -514,16 +514,21 @@ func TestAccessLogNamesTheRouteAndNeverThePath(t *testing.T) {
 }
 
 func TestCallerWhoLeftIsNoFailureOfTheService(t *testing.T) {
-	core, logs := observer.New(zapcore.DebugLevel)
-	ctx, cancel := context.WithCancel(context.Background())
-	s := site(zap.New(core), history(func(ctx context.Context, c *web.Call) web.Answer {
-		cancel()
-		return c.Unavailable(ctx.Err())
-	}))
-	r := httptest.NewRequestWithContext(ctx, "GET", "/baggage/history/v1.0/", nil)
-	r.Header.Set("api_key", demo)
-	s.ServeHTTP(httptest.NewRecorder(), r)
-	if entry := logs.All()[0]; entry.ContextMap()["status"] != int64(499) || entry.Level != zapcore.InfoLevel {
-		t.Errorf("%v %v", entry.Level, entry.ContextMap())
+	for name, answer := range map[string]func(c *web.Call, err error) web.Answer{
+		"for which it failed": func(c *web.Call, err error) web.Answer { return c.Unavailable(err) },
+		"that gets no answer": func(c *web.Call, _ error) web.Answer { return c.OK([]byte(`{}`)) },
+	} {
+		core, logs := observer.New(zapcore.DebugLevel)
+		ctx, cancel := context.WithCancel(context.Background())
+		s := site(zap.New(core), history(func(ctx context.Context, c *web.Call) web.Answer {
+			cancel()
+			return answer(c, ctx.Err())
+		}))
+		r := httptest.NewRequestWithContext(ctx, "GET", "/baggage/history/v1.0/", nil)
+		r.Header.Set("api_key", demo)
+		s.ServeHTTP(httptest.NewRecorder(), r)
+		if entry := logs.All()[0]; entry.ContextMap()["status"] != int64(499) || entry.Level != zapcore.InfoLevel {
+			t.Errorf("%s: %v %v", name, entry.Level, entry.ContextMap())
+		}
 	}
 }
