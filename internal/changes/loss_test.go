@@ -575,9 +575,12 @@ func TestARecordHasAPositionThatAnOwnerMayHaveWritten(t *testing.T) {
 
 // What was told before an epoch began is not in its index. An owner takes over at once, or later.
 func TestATimeBeforeTheEpochIsResetIfSomethingWasToldSince(t *testing.T) {
-	for name, ago := range map[string]time.Duration{"at once": 0, "later": 2 * time.Minute} {
+	for name, after := range map[string][2]time.Duration{ // when the epochs begin, and how long after that
+		"at once": {10 * time.Minute, 0}, "later": {10 * time.Minute, 2 * time.Minute},
+		"at once, marked just before": {}, "later, marked just before": {0, 2 * time.Minute},
+	} {
 		w := newWorld(t)
-		w.now = time.Now().Add(10 * time.Minute) // the marks are older than each epoch
+		w.now = time.Now().Add(after[0]) // the marks are of now
 		const at = 1
 		marked := platesIn(at, 2)
 		takeOver := func(now time.Time, committed [partitions]int64) (o *owner) {
@@ -612,7 +615,7 @@ func TestATimeBeforeTheEpochIsResetIfSomethingWasToldSince(t *testing.T) {
 		if _, err := w.index.Begin(t.Context(), w.currentEpoch(), next); err != nil {
 			t.Fatal(err)
 		}
-		o = takeOver(w.now.Add(ago), [partitions]int64{at: 1})
+		o = takeOver(w.now.Add(after[1]), [partitions]int64{at: 1})
 		page, err := reader.Next(t.Context(), since(), everything, 10)
 		if reset := new(changes.ResetError); !errors.As(err, &reset) {
 			t.Errorf("%s: %d plates, error %v, want a reset", name, len(page.Candidates), err)
