@@ -165,9 +165,9 @@ func (r *Reloads) since(n int, now time.Time) (flights []bag.Flight, count int) 
 			continue
 		}
 		if now.Before(l.due) {
-			return flights, max(n, r.dropped+i)
+			return flights, r.dropped + i
 		}
 		flights = append(flights, l.flights...)
 	}
-	return flights, max(n, r.dropped+len(r.list))
+	return flights, r.dropped + len(r.list)
 }

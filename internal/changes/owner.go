@@ -35,19 +35,19 @@ type owner struct {
 	stop      context.CancelFunc
 	ticks     sync.WaitGroup
 
-	mu            sync.Mutex
-	ready         bool  // the takeover is complete, and no loss was found since
-	consumed      int64 // the offset of the next mark from the consumer
-	truncated     bool  // the topic has lost its end, and may have grown again since
-	next          int64 // the offset of the next mark to tell: everything before it is told
-	certainBefore int64 // marks before this offset are told even if nothing has changed, see forgetDigests
-	epoch         Epoch
-	portion       int // how many plates are told together; fewer after an error
-	digests       *digests
-	folded        time.Duration // how long the last fold took
-	clock         time.Time     // by which bags were folded last
-	raised        time.Time     // when raising the floor was tried last
-	departures    *departures
+	mu           sync.Mutex
+	ready        bool  // the takeover is complete, and no loss was found since
+	consumed     int64 // the offset of the next mark from the consumer
+	truncated    bool  // the topic has lost its end, and may have grown again since
+	next         int64 // the offset of the next mark to tell: everything before it is told
+	rememberFrom int64 // what marks before this offset tell is not remembered, see forgetDigests
+	epoch        Epoch
+	portion      int // how many plates are told together; fewer after an error
+	digests      *digests
+	folded       time.Duration // how long the last fold took
+	clock        time.Time     // by which bags were folded last
+	raised       time.Time     // when raising the floor was tried last
+	departures   *departures
 }
 
 func (s *Stage) newOwner(partition int) *owner {
@@ -165,11 +165,12 @@ func (o *owner) lose() {
 	o.ready = false
 }
 
-// forgetDigests forgets all digests. Marks before an offset are then told even if nothing has
-// changed, since readers may know other states, from an attempt that failed or from another owner.
+// forgetDigests forgets all digests, and remembers none of marks before an offset. So these are told
+// even if nothing has changed, since readers may know other states, from an attempt that failed or
+// from another owner.
 func (o *owner) forgetDigests(before int64) {
 	o.digests.forget()
-	o.certainBefore = max(o.certainBefore, before)
+	o.rememberFrom = max(o.rememberFrom, before)
 }
 
 // watchClock notes the time by which bags are folded. If the clock was set back, it forgets all

@@ -64,13 +64,13 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	if err := o.continueAfter(ctx, &p, first); err != nil {
 		return 0, err
 	}
-	o.certainBefore, o.raised = 0, time.Time{}
+	o.rememberFrom, o.raised = 0, time.Time{}
 	o.forgetDigests(end)
 	if o.departures == nil { // otherwise the owner continues with its own
 		now := o.conf.Now()
 		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
 	}
-	if lostEnd = min(o.toldEnd(p), end); lostEnd <= p.Told+1 {
+	if lostEnd = o.toldEnd(p); lostEnd <= p.Told+1 {
 		lostEnd = o.next
 	}
 	return lostEnd, nil
@@ -157,11 +157,11 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 	return told, min(floor, kept), err
 }
 
-// markAgain marks for certain the plates that the marks from next up to lostEnd have marked, and
-// moves next there. Redis has lost these changes after they were told. They are told again with new
-// sequences, since a reader may have passed the old sequences without seeing the changes: it may
-// have read the topic of changes before the loss, and the index after it. Marks of containers are
-// written again as they were, since each plate in a container got a mark of its own.
+// markAgain writes the marks from next up to lostEnd again, and moves next there. Redis has lost
+// their changes after they were told. They are told again with new sequences, since a reader may
+// have passed the old sequences without seeing the changes: it may have read the topic of changes
+// before the loss, and the index after it. The marks need not be certain: the owner has forgotten
+// its digests.
 func (o *owner) markAgain(ctx context.Context, lostEnd int64) error {
 	if o.next < lostEnd {
 		// Nothing is marked while Redis refuses writes, or each attempt would mark it once more.
@@ -183,7 +183,6 @@ func (o *owner) markAgain(ctx context.Context, lostEnd int64) error {
 			r := &batch.Records[i]
 			m, err := parseMark(string(r.Key), string(r.Value))
 			if err == nil && r.Offset < lostEnd { // the consumer logs what is no mark
-				m.Certain = m.Certain || m.Plate != ""
 				marks = append(marks, m)
 			}
 		}

@@ -124,7 +124,7 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 		return false, err
 	}
 	for i := range told {
-		if told[i].entry.Sequence >= o.certainBefore {
+		if told[i].entry.Sequence >= o.rememberFrom {
 			*o.digests.lastOf(told[i].entry.Plate) = told[i].digest
 		}
 	}
@@ -264,7 +264,7 @@ func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int
 
 // fold folds the bags of the first n of plates, at least one if there is one, and returns the
 // changes to tell. A plate whose bags fold to the same state as last time is left out, unless its
-// mark is certain or was written before the takeover.
+// mark is certain. Of the time before the takeover no state is remembered.
 func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change, err error) {
 	if len(plates) == 0 {
 		return 0, nil, nil
@@ -294,7 +294,7 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 		}
 		var c change
 		c, text = o.change(p, bags[p.plate], text[:0])
-		if p.certain || p.sequence < o.certainBefore || *o.digests.lastOf(p.plate) != c.digest {
+		if p.certain || *o.digests.lastOf(p.plate) != c.digest {
 			told = append(told, c)
 		}
 	}
