@@ -56,6 +56,15 @@ func TestASummaryRepeatsNothingAndIsNoNull(t *testing.T) {
 			}
 		}
 	}
+	all := &bag.Message{
+		Inbound: bag.Segment{Airport: "IN"}, Outbound: bag.Segment{Airport: "OUT"},
+		Onward: []bag.Segment{{Flight: bag.Flight{Airline: "BA", Number: "9", Day: lx14.Day}, Airport: "ON"}},
+	}
+	all.Airport = "AT"
+	airlines, airports, _, flights := changes.Summarise([]trail.Traced{{Bag: &bag.Bag{Events: []bag.Event{{Message: all}}, Legs: []bag.Leg{{From: "FROM"}}}}})
+	if got, want := fmt.Sprint(airlines, airports, flights), "[BA] [AT FROM IN ON OUT] [BA/9/2026-03-14]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 	twice := onFlights(1)
 	airlines, airports, pnrs, flights := changes.Summarise(append(twice, twice...))
 	if got, want := fmt.Sprint(airlines, airports, pnrs, flights), "[LX] [0] [A00000] [LX/0/2026-03-14]"; got != want {

@@ -342,9 +342,13 @@ func TestWhatTheDoorFilesAgainIsToldForCertain(t *testing.T) {
 		}
 	}
 	container := changes.Mark{Container: filing.Stowage[0]}
+	mixed := &ingestor.Batch{Envelopes: []ingestor.Envelope{{}, {Again: true}, {}}, Outcomes: slices.Repeat([]ingestor.Outcome{{Verdict: ingestor.Accepted, Filing: filing}}, 3)}
+	if err := w.marker.Mark(t.Context(), mixed); err != nil {
+		t.Fatal(err)
+	}
 	for _, key := range []string{string(plate), container.Key()} {
-		if got := w.values(key); !slices.Equal(got, []string{"ordinary", "ordinary", "ordinary", "certain", "certain", "certain"}) {
-			t.Errorf("%s: marks %q", key, got)
+		if got := w.values(key); !slices.Equal(got, []string{"ordinary", "ordinary", "ordinary", "certain", "certain", "certain", "certain"}) {
+			t.Errorf("%s: marks %q, want one of each batch", key, got)
 		}
 	}
 }
@@ -473,11 +477,31 @@ func TestAReplayKeepsTheNotesOfOneThatHasTheSameBatch(t *testing.T) {
 	}
 }
 
+// It is killed while it files several batches at once, each of another partition.
+func TestAReplayNotesEachOfItsBatches(t *testing.T) {
+	w := newWorld(t)
+	plates := platesIn(0, 2)
+	index := &filer{held: make(map[bag.Plate]bool), kills: plates[0]}
+	r := w.replay(index)
+	for _, p := range plates {
+		index.kills = p
+		if err := r.Apply(t.Context(), logged(p)); !errors.Is(err, errKilled) {
+			t.Fatalf("error %v, want that it is killed", err)
+		}
+	}
+	w.replay(index)
+	for _, p := range plates {
+		if got := w.values(string(p)); !slices.Equal(got, []string{"certain"}) {
+			t.Errorf("%s: marks %q", p, got)
+		}
+	}
+}
+
 func TestWhatAReplayOfLongAgoNotedIsMarkedOnce(t *testing.T) {
 	w := newWorld(t)
 	const recent bag.Plate = "0220000002"
 	for p, began := range map[bag.Plate]string{plate: "2026-03-13T11:59:59Z", recent: "2026-03-13T12:00:00Z"} {
-		if err := w.index.Note(t.Context(), began+" RUN bim.raw/0/1", []string{string(p)}); err != nil {
+		if err := w.index.Note(t.Context(), began+" RUN bim.raw/0/1", []string{string(p), string(p[:9]) + "9"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -485,8 +509,10 @@ func TestWhatAReplayOfLongAgoNotedIsMarkedOnce(t *testing.T) {
 		w.replay(new(filer))
 	}
 	for p, want := range map[bag.Plate][]string{plate: {"certain"}, recent: {"certain", "certain"}} {
-		if got := w.values(string(p)); !slices.Equal(got, want) {
-			t.Errorf("%s: marks %q, want %q", p, got, want)
+		for _, p := range []bag.Plate{p, p[:9] + "9"} {
+			if got := w.values(string(p)); !slices.Equal(got, want) {
+				t.Errorf("%s: marks %q, want %q", p, got, want)
+			}
 		}
 	}
 	if noted, err := w.index.Noted(t.Context()); err != nil || len(noted) != 1 {
@@ -562,6 +588,28 @@ func TestAStateThatGoesBackBetweenTwoAttemptsIsTold(t *testing.T) {
 	o.mustRun()
 	if got, _ := w.follow(cursor, everything, 10); !slices.Equal(got, []bag.Plate{plate}) {
 		t.Errorf("behind the cursor %v is told, want that the plate is as before", got)
+	}
+}
+
+// Redis takes over without what the first attempt has written, and a reader has read.
+func TestAStateThatGoesBackBetweenTwoAttemptsIsToldThoughRedisHasLostTheFirst(t *testing.T) {
+	w := newWorld(t)
+	at := kafka.PartitionOf([]byte(plate), partitions)
+	var lose bool
+	o := w.owner(at, 0, losesReply(&lose))
+	w.eventuallyTold(at, -1)
+	w.set(plate, "ONE")
+	o.mustRun()
+	w.set(plate, "TWO")
+	lose = true
+	if o.run() == nil {
+		t.Fatal("no error")
+	}
+	w.lose(at, 0)
+	w.bags.set(plate, "ONE")
+	o.mustRun()
+	if n := len(w.published()); n != 2 {
+		t.Errorf("%d changes, want 2: a reader may have TWO", n)
 	}
 }
 

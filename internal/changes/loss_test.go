@@ -20,6 +20,7 @@ import (
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/redis/redistest"
+	"bagtrail/internal/trail"
 )
 
 // forget removes all that the index holds of a partition.
@@ -156,11 +157,102 @@ func TestAChangeThatIsTooLargeHoldsNobodyUp(t *testing.T) {
 	}
 }
 
-// Records that no owner wrote are at the end of the topic.
+// wide are bags that have a number of flights, PNRs and airports each, besides their own.
+type wide struct {
+	changes.Bags
+	flights, pnrs, airports map[bag.Plate]int
+}
+
+func (b wide) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
+	all, err := b.Bags.Trace(ctx, plates, now)
+	for _, t := range all {
+		for i := range b.flights[t.Bag.Plate] {
+			t.Bag.Legs = append(t.Bag.Legs, bag.Leg{Flight: bag.Flight{Airline: "LX", Number: fmt.Sprintf("%030d", i), Day: lx14.Day}})
+		}
+		for i := range b.pnrs[t.Bag.Plate] {
+			m := new(bag.Message)
+			m.PNR = fmt.Sprintf("%030d", i)
+			t.Bag.Events = append(t.Bag.Events, bag.Event{Message: m})
+		}
+		for i := range b.airports[t.Bag.Plate] {
+			t.Bag.Legs = append(t.Bag.Legs, bag.Leg{From: fmt.Sprintf("%030d", i)})
+		}
+	}
+	return all, err
+}
+
+func TestOfAChangeThatIsTooLargeAsMuchIsPublishedAsFits(t *testing.T) {
+	const many = 40_000
+	w := newWorld(t)
+	const at = 0
+	plates := platesIn(at, 5)
+	o := w.owner(at, 0, func(c *changes.Config) {
+		c.Logger = zap.NewNop()
+		c.Bags = wide{c.Bags, map[bag.Plate]int{plates[1]: many}, map[bag.Plate]int{plates[2]: many}, map[bag.Plate]int{plates[3]: many}}
+	})
+	w.eventuallyTold(at, -1)
+	w.set(plates[0], strings.Repeat("X", 2<<20))
+	for _, p := range plates[1:] {
+		w.set(p, "ONE")
+	}
+	o.mustRun()
+	lists := make(map[bag.Plate]string)
+	for _, r := range w.published() {
+		lists[r.Plate] = fmt.Sprint(r.Bags != nil, r.PNRs != nil, r.Flights != nil, r.Airlines, r.Airports)
+	}
+	small := " [LX] [JFK ZRH]"
+	for i, want := range []string{"false true true" + small, "false false false" + small, "false false false" + small, "", "true true true" + small} {
+		if got := lists[plates[i]]; got != want {
+			t.Errorf("%d: bags, PNRs, flights, airlines and airports %s, want %s", i, got, want)
+		}
+	}
+	if p, _ := w.progress(at); p.Told != 4 {
+		t.Errorf("told %d, want 4: the index tells all", p.Told)
+	}
+}
+
+// One change is too large, and for a while the broker refuses more, for another reason.
+func TestChangesThatAreRefusedBesideOneThatIsTooLargeArePublishedLater(t *testing.T) {
+	w := newWorld(t)
+	const at = 0
+	plates := platesIn(at, 3)
+	o := w.owner(at, 0, func(c *changes.Config) { c.Logger = zap.NewNop() })
+	w.eventuallyTold(at, -1)
+	for i, p := range plates {
+		w.set(p, strings.Repeat("X", (i%2)<<20))
+	}
+	tries := 0
+	for err := errKilled; err != nil && tries < 20; tries++ {
+		refused := w.refuse(w.changes, tries)
+		err = o.run()
+		refused.Remove()
+	}
+	if n := len(w.told()); n != 3 || tries < 3 {
+		t.Errorf("after %d attempts %d changes are published, want 3", tries, n)
+	}
+}
+
+// Without any record the first owner begins an epoch.
+func TestNoEpochIsRestoredOfATopicWithoutChanges(t *testing.T) {
+	w := newWorld(t)
+	if err := w.stage().Restore(t.Context()); err != nil {
+		t.Error(err)
+	}
+	w.publish("no change")
+	if err := w.stage().Restore(t.Context()); err == nil {
+		t.Error("no error, although the topic has records")
+	}
+	if e := w.currentEpoch(); e != (changes.Epoch{}) {
+		t.Errorf("epoch %+v", e)
+	}
+}
+
+// Records that no owner of the epoch wrote are at the end of the topic.
 func TestTheEpochIsRestoredThoughSomethingElseEndsTheTopic(t *testing.T) {
 	for _, value := range []string{
 		"no change",
 		fmt.Sprintf(`{"data":{"plate":%q,"epoch":%d,"sequence":-5,"bags":[]}}`, plate, int64(1)<<62), // no cursor could hold it
+		fmt.Sprintf(`{"data":{"plate":%q,"epoch":5,"sequence":9,"bags":[]}}`, plate),                 // of an owner that stood still
 	} {
 		w := newWorld(t)
 		_, epoch := w.toldAndReleased(plate)
@@ -412,11 +504,95 @@ func (w *world) grownAgain() (o *owner, at int, before changes.Epoch) {
 
 func TestATopicOfMarksThatLostItsEndAndGrewAgainBeginsANewEpoch(t *testing.T) {
 	w := newWorld(t)
-	_, _, before := w.grownAgain()
-	if now := w.currentEpoch(); now.Begun <= before.Begun {
-		t.Errorf("epoch %+v behind %+v, want a new one: readers have higher sequences", now, before)
+	o, at, before := w.grownAgain()
+	epoch := w.currentEpoch()
+	if epoch.Begun <= before.Begun {
+		t.Errorf("epoch %+v behind %+v, want a new one: readers have higher sequences", epoch, before)
 	}
 	w.wantLast(plate, "TWO")
+	if n := w.marked(); n != 9 {
+		t.Errorf("%d marks, want 9: what was told in the epoch before is not lost in this one", n)
+	}
+	w.set(plate, "THREE")
+	w.publish(fmt.Sprintf(`{"data":{"plate":%q,"epoch":%d,"sequence":9,"bags":[]}}`, plate, epoch.Begun)) // by an attempt that failed then
+	w.lose(at, 3)
+	o.mustLook()
+	if now := w.currentEpoch(); now != epoch {
+		t.Errorf("epoch %+v behind %+v after a loss in Redis: the topic has lost nothing since", now, epoch)
+	}
+}
+
+func TestATopicOfMarksThatLostItsOnlyMarkAndGrewAgainBeginsANewEpoch(t *testing.T) {
+	w := newWorld(t)
+	o, at, before := w.toldOne(plate)
+	w.remakeMarks()
+	for _, p := range platesIn(at, 3) {
+		w.set(p, "TWO")
+	}
+	o.offset = 0 // where worker.open begins
+	o.mustRun()
+	if now := w.currentEpoch(); now.Begun <= before.Begun {
+		t.Errorf("epoch %+v behind %+v, want a new one: a reader has the first sequence", now, before)
+	}
+}
+
+// Nothing was published in the new epoch, but readers have cursors of it.
+func TestAnEpochWithoutChangesThatRedisLosesIsPutBack(t *testing.T) {
+	w := newWorld(t)
+	o, _, before := w.toldOne(plate)
+	after, err := w.index.Begin(t.Context(), before, changes.Epoch{Begun: before.Begun + 1000, Partitions: partitions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.mustLook()
+	if _, err := w.index.Begin(t.Context(), after, before); err != nil {
+		t.Fatal(err)
+	}
+	o.mustLook()
+	if now := w.currentEpoch(); now != after {
+		t.Errorf("epoch %+v, want %+v", now, after)
+	}
+}
+
+// The retention has deleted marks that no owner has told.
+func TestDeletedMarksCountAsTold(t *testing.T) {
+	w := newWorld(t)
+	o, at, _ := w.toldOne(plate)
+	o.handler.Release()
+	for range 3 {
+		w.set(plate, "TWO")
+	}
+	if err := w.cluster.DeleteRecords(w.marks, int32(at), 4); err != nil {
+		t.Fatal(err)
+	}
+	w.set(plate, "THREE")
+	next := w.owner(at, 1)
+	next.offset = 4 // where worker.open begins
+	next.mustRun()
+	w.wantLast(plate, "THREE")
+	if p, _ := w.progress(at); p.Told != 4 {
+		t.Errorf("told %d, want 4", p.Told)
+	}
+}
+
+// Redis takes over without the last plates that were told, and one of them changes twice.
+func TestAStateThatWasToldBeforeALossIsToldAgain(t *testing.T) {
+	w := newWorld(t)
+	const at = 0
+	plates := platesIn(at, 2)
+	o := w.owner(at, 0)
+	w.eventuallyTold(at, -1)
+	for _, p := range plates {
+		w.set(p, "ONE")
+	}
+	o.mustRun()
+	w.set(plates[0], "TWO")
+	w.lose(at, 0, plates[1])
+	o.mustLook()
+	o.mustRun()
+	w.set(plates[0], "ONE")
+	o.mustRun()
+	w.wantLast(plates[0], "ONE")
 }
 
 // The topic of marks has lost its end, and a new epoch has begun. Then Redis loses its last second, and
@@ -457,34 +633,91 @@ func TestAnEpochThatRedisLosesIsPutBack(t *testing.T) {
 	}
 }
 
-// It loses the entries of the first telling of a rebuild.
+// It loses the entries of the first telling of a rebuild, or those of all.
 func TestAnIndexIsWholeThoughRedisTakesOverWhileItIsBuilt(t *testing.T) {
+	for _, all := range []bool{false, true} {
+		w := newWorld(t)
+		const at = 1
+		plates := platesIn(at, 6)
+		for _, p := range plates {
+			w.set(p, strings.Repeat("X", 200<<10))
+		}
+		o := w.owner(at, 0)
+		o.mustRun()
+		o.handler.Release()
+		w.forget(at)
+		index := &losing{Index: w.index, last: all, lose: func() { w.forget(at) }}
+		next := w.owner(at, o.offset, func(c *changes.Config) { c.Index = index })
+		next.mustRun()
+		w.eventuallyTold(at, o.offset-1)
+		if n := index.tellings.Load(); n < 2 || index.early.Load() {
+			t.Fatalf("%d tellings, the progress is written before the last %t", n, index.early.Load())
+		}
+		if got, _ := w.follow(beginning(w.currentEpoch()), everything, 100); len(got) != len(plates) {
+			t.Errorf("all is lost %t: the index tells %d plates, want %d", all, len(got), len(plates))
+		}
+	}
+}
+
+// losing is an index that loses something once while it is built again: after the first telling, or
+// before its progress is written.
+type losing struct {
+	changes.Index
+	last     bool
+	lose     func()
+	tellings atomic.Int64 // with entries
+	once     sync.Once
+	early    atomic.Bool // a reader could believe that the index is complete while it is built
+}
+
+func (l *losing) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
+	if l.last && len(t.Entries) == 0 {
+		l.once.Do(l.lose)
+	}
+	found, err := l.Index.Tell(ctx, e, partition, t)
+	if _, known, _ := l.Index.Progress(ctx, e, partition); known && len(t.Entries) > 0 {
+		l.early.Store(true)
+	}
+	if len(t.Entries) > 0 && l.tellings.Add(1) == 1 && !l.last {
+		l.once.Do(l.lose)
+	}
+	return found, err
+}
+
+// The topic of changes has changes of an earlier epoch, and one that an owner that stood still has published again.
+func TestAnIndexIsBuiltAgainFromAllChangesOfItsEpochAndNoOthers(t *testing.T) {
 	w := newWorld(t)
-	const at = 1
-	plates := platesIn(at, 6)
-	for _, p := range plates {
-		w.set(p, strings.Repeat("X", 200<<10))
-	}
+	const at = 0
+	plates := platesIn(at, 3)
 	o := w.owner(at, 0)
+	w.eventuallyTold(at, -1)
+	w.set(plates[0], "ONE")
 	o.mustRun()
-	o.handler.Release()
-	w.forget(at)
-	var tellings atomic.Int64
-	next := w.owner(at, o.offset, func(c *changes.Config) {
-		c.Index = stops{Index: c.Index, after: func() error {
-			if tellings.Add(1) == 1 {
-				w.forget(at)
-			}
-			return nil
-		}}
-	})
-	next.mustRun()
-	w.eventuallyTold(at, o.offset-1)
-	if n := tellings.Load(); n < 2 {
-		t.Fatalf("%d tellings", n)
+	before := w.currentEpoch()
+	e, err := w.index.Begin(t.Context(), before, changes.Epoch{Begun: before.Begun + 1000, Partitions: partitions})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if got, _ := w.follow(beginning(w.currentEpoch()), everything, 100); len(got) != len(plates) {
-		t.Errorf("the index tells %d plates, want %d", len(got), len(plates))
+	o.mustLook()
+	for _, p := range plates[1:] {
+		w.set(p, "ONE")
+		o.mustRun()
+	}
+	again := fmt.Sprintf(`{"data":{"plate":%q,"epoch":%d,"sequence":1,"bags":[]}}`, plates[1], e.Begun)
+	if err := w.kafka.Produce(t.Context(), w.changes, []kafka.Record{{Key: []byte(plates[1]), Value: []byte(again)}}); err != nil {
+		t.Fatal(err)
+	}
+	marked := w.marked()
+	w.forget(at)
+	o.mustLook()
+	if p, _ := w.progress(at); p.Told != 2 || w.marked() != marked {
+		t.Errorf("told %d, and %d more marks, want that all of it is known to be told", p.Told, w.marked()-marked)
+	}
+	if p, _ := w.progress(at); !p.Clock.Equal(w.now) {
+		t.Errorf("the clock is %v: readers may fold by an earlier one than the owner", p.Clock)
+	}
+	if got, _ := w.follow(beginning(e), everything, 10); !slices.Equal(got, plates[1:]) {
+		t.Errorf("the index tells %v, want %v", got, plates[1:])
 	}
 }
 
@@ -518,9 +751,9 @@ func TestWhatDepartedBeforeANewEpochIsMarked(t *testing.T) {
 				t.Fatal(found, err)
 			}
 		}
-		for _, o := range all(&clock{now: w.now.Add(time.Hour)}) {
+		for _, o := range all(&clock{now: w.now.Add(3 * time.Hour)}) {
 			o.handler.Release()
-			for range 3 {
+			for range 5 {
 				o.mustLook()
 			}
 		}
@@ -569,6 +802,14 @@ func TestARecordHasAPositionThatAnOwnerMayHaveWritten(t *testing.T) {
 		text := fmt.Sprintf(`{"data":{"plate":"0724100001","epoch":%d,"sequence":%d,"bags":[]}}`, position[0], position[1])
 		if _, err := changes.ParseRecord([]byte(text)); (err == nil) != ok {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{
+		`{"data":{"plate":"072410000","epoch":1,"sequence":1}}`, `{"data":{"epoch":1,"sequence":1}}`,
+		`{"time":"yesterday","data":{"plate":"0724100001","epoch":1,"sequence":1}}`, `{"data":{"plate":"0724100001","epoch":"1","sequence":1}}`,
+	} {
+		if r, err := changes.ParseRecord([]byte(text)); err == nil {
+			t.Errorf("%s: %+v", text, r)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package changes_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -50,6 +51,7 @@ func TestATopicOfMarksThatLostItsEndTogetherWithTheLastSecondOfRedisBeginsANewEp
 	w.remakeMarks()
 	w.set(plate, "TWO")
 	w.set(plate, "THREE")
+	w.publish(fmt.Sprintf(`{"data":{"plate":%q,"epoch":%d,"sequence":0,"bags":[]}}`, plate, before.Begun)) // again, by an owner that stood still
 	w.lose(at, 0)
 	next := w.owner(at, 5)
 	redistest.Eventually(t, 10*time.Second, "no new epoch begins", func() bool { return w.currentEpoch().Begun > before.Begun })
@@ -81,7 +83,9 @@ func TestALossIsMarkedOnceThoughRedisRefusesWritesForAWhile(t *testing.T) {
 	for _, p := range plates {
 		w.set(p, "ONE")
 	}
+	w.mark(changes.Mark{Plate: plates[0]}) // once more
 	o.mustRun()
+	w.set(platesIn(at, len(plates)+1)[len(plates)], "ONE") // it waits
 	r.refuses.Store(true)
 	w.lose(at, -1, plates...)
 	before := w.marked()
@@ -156,6 +160,13 @@ func TestALossOfMoreThanCanBeToldAgainSoonBeginsANewEpoch(t *testing.T) {
 	w.set(plate, "TWO")
 	o.mustRun()
 	w.wantLast(plate, "TWO")
+	next, err := w.index.Begin(t.Context(), w.currentEpoch(), changes.Epoch{Begun: w.currentEpoch().Begun + 1000, Partitions: partitions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.mustLook(); w.currentEpoch() != next {
+		t.Errorf("epoch %+v behind %+v: an epoch in which nothing was told has lost nothing", w.currentEpoch(), next)
+	}
 }
 
 // The owner of another partition has begun it. All changes of the epoch before may be hundreds of gigabytes.

@@ -359,19 +359,23 @@ func TestPlatesWithManyMessagesAreFoldedAFewAtATime(t *testing.T) {
 func TestTwoHundredPlatesAreToldTogetherAndHalfAsManyAfterAnError(t *testing.T) {
 	w := newWorld(t)
 	const at = 0
-	o := w.owner(at, 0)
+	counted := &retries{of: map[string]int{}}
+	o := w.owner(at, 0, func(c *changes.Config) { c.Metrics = counted })
 	w.eventuallyTold(at, -1)
-	plates := platesIn(at, 350)
+	plates := platesIn(at, 550)
 	for _, p := range append(slices.Repeat(plates[:1], 50), plates...) { // a plate that is marked again is one plate
 		w.mark(changes.Mark{Plate: p})
 	}
 	batch, err := w.kafka.Reader(w.marks, at, 0).Fetch(t.Context(), time.Second)
-	if err != nil || len(batch.Records) != 400 {
+	if err != nil || len(batch.Records) != 600 {
 		t.Fatalf("%d marks, %v", len(batch.Records), err)
 	}
 	w.bags.err = errors.New("away")
 	if _, err := o.handler.Handle(t.Context(), batch.Records); err == nil {
 		t.Fatal("no error")
+	}
+	if n := counted.count("tell"); n != 1 {
+		t.Errorf("%d retries are counted", n)
 	}
 	w.bags.err = nil
 	var told []int
@@ -382,8 +386,14 @@ func TestTwoHundredPlatesAreToldTogetherAndHalfAsManyAfterAnError(t *testing.T) 
 		}
 		told, records = append(told, n), records[n:]
 	}
-	if want := []int{150, 200, 50}; !slices.Equal(told, want) {
+	if want := []int{150, 200, 200, 50}; !slices.Equal(told, want) {
 		t.Errorf("%v marks are told together, want %v", told, want)
+	}
+	before := len(w.published())
+	w.mark(changes.Mark{Plate: plates[549]})
+	o.offset = 600
+	if o.mustRun(); len(w.published()) != before {
+		t.Error("what has not changed is told again: the owner has taken over in the middle")
 	}
 }
 
@@ -561,4 +571,86 @@ func TestAStageThatCanTellNothingIsStalled(t *testing.T) {
 	redistest.Eventually(t, 10*time.Second, "a partition stalls", func() bool { return stage.Stalled() != nil })
 	index.refuses.Store(false)
 	redistest.Eventually(t, 10*time.Second, "it moves again", func() bool { return stage.Stalled() == nil })
+}
+
+// silent is an index that does not answer any more.
+type silent struct {
+	changes.Index
+	asked chan struct{} // receives when an owner waits for an answer
+	ended atomic.Bool   // it waits no more
+}
+
+func (s *silent) Progress(ctx context.Context, e changes.Epoch, partition int) (changes.Progress, bool, error) {
+	select {
+	case s.asked <- struct{}{}:
+	default:
+		return s.Index.Progress(ctx, e, partition)
+	}
+	<-ctx.Done()
+	_ = pause.For(context.Background(), 50*time.Millisecond)
+	s.ended.Store(true)
+	return changes.Progress{}, false, ctx.Err()
+}
+
+// An owner has looked at an index that does not answer when its partition is lost.
+func TestAnOwnerThatLosesItsPartitionDoesNothingMore(t *testing.T) {
+	w := newWorld(t)
+	s := &silent{Index: w.index, asked: make(chan struct{})}
+	o, _, _ := w.toldOne(plate)
+	o.handler.Release()
+	o = w.owner(o.at, o.offset, func(c *changes.Config) { c.Index = s })
+	o.mustLook()
+	<-s.asked
+	lost, lose := context.WithCancel(t.Context())
+	lose()
+	handled := make(chan error, 1)
+	go func() {
+		_, err := o.handler.Handle(lost, []kafka.Record{{Offset: o.offset, Key: []byte(plate), Value: []byte("ordinary")}})
+		handled <- err
+	}()
+	select {
+	case err := <-handled:
+		if err == nil {
+			t.Error("a mark is told")
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the mark in hand waits for Redis")
+	}
+	o = w.owner(o.at, o.offset, func(c *changes.Config) { s.ended.Store(false); c.Index = s })
+	<-s.asked
+	if o.handler.Release(); !s.ended.Load() {
+		t.Error("the partition is released while its owner still looks")
+	}
+}
+
+// raising counts the writes of a floor.
+type raising struct {
+	refusing
+	writes int
+}
+
+func (r *raising) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
+	if t.Floor >= 0 {
+		r.writes++
+	}
+	return r.refusing.Tell(ctx, e, partition, t)
+}
+
+func TestTheFloorIsRaisedEveryTenSecondsAndAgainAtOnceIfRedisRefusesIt(t *testing.T) {
+	w := newWorld(t)
+	r := &raising{}
+	o := w.owner(0, 0, func(c *changes.Config) { r.Index, c.Index = c.Index, r })
+	o.handler.Release()
+	o.mustLook()
+	r.writes = 0
+	for second := range 21 {
+		w.now = w.now.Add(time.Second)
+		r.refuses.Store(second == 9)
+		if err := changes.Look(t.Context(), o.handler); (err != nil) != (second == 9) {
+			t.Fatalf("second %d: %v", second, err)
+		}
+	}
+	if r.writes != 3 {
+		t.Errorf("%d writes, want one that is refused, the next second one, and one ten seconds later", r.writes)
+	}
 }

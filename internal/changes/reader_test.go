@@ -136,6 +136,80 @@ func (m beforehand) State(ctx context.Context) (changes.Epoch, []changes.Progres
 	return m.ReadIndex.State(ctx)
 }
 
+// A page of one plate ends in the middle of a partition.
+func TestAReaderOfPlatesIsToldThemInTheOrderOfTheirChanges(t *testing.T) {
+	w := newWorld(t)
+	plates := platesIn(0, 3)
+	o := w.owners()[0]
+	q := changes.Question{Plates: func(context.Context) ([]bag.Plate, error) { return []bag.Plate{plates[2], plates[0], plates[1]}, nil }}
+	c := w.nowCursor(q)
+	for _, p := range plates {
+		w.set(p, "ONE")
+	}
+	o.mustRun()
+	if got, _ := w.follow(c, q, 1); !slices.Equal(got, plates) {
+		t.Errorf("told %v, want %v", got, plates)
+	}
+}
+
+// Between two reads another plate is told, and then one of the plates.
+func TestAReaderOfPlatesIsToldOnlyUpToWhereThePageEnds(t *testing.T) {
+	w := newWorld(t)
+	plates := platesIn(0, 2)
+	o := w.owners()[0]
+	q := changes.Question{Plates: func(context.Context) ([]bag.Plate, error) { return plates, nil }}
+	c := w.nowCursor(q)
+	w.set(plates[0], "ONE")
+	o.mustRun()
+	reader := &changes.Reader{Kafka: w.kafka, Marks: w.marks, Index: &acrossALoss{w.index, func() {
+		w.set(plates[1], "ONE")
+		o.mustRun()
+	}, func() {}}}
+	page, err := reader.Next(t.Context(), c, q, 10)
+	if err != nil || len(page.Candidates) != 1 || page.Candidates[0].Plate != plates[0] || page.End.Sequences[0] != 0 {
+		t.Errorf("%+v (%v), want the first plate alone", page, err)
+	}
+}
+
+// Redis has lost its last second, or nothing has changed.
+func TestACursorNeverGoesBackAndAsksForNothingIfNothingIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.owners()
+	q := changes.Question{Plates: func(context.Context) ([]bag.Plate, error) {
+		t.Error("the plates are read")
+		return nil, nil
+	}}
+	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+	c := w.nowCursor(q)
+	for _, ahead := range []int64{-1, 7} {
+		c.Sequences[1] = ahead
+		page, err := reader.Next(t.Context(), c, q, 10)
+		if err != nil || page.More || !slices.Equal(page.End.Sequences, c.Sequences) {
+			t.Errorf("%+v (%v), want the end at %v", page, err, c.Sequences)
+		}
+	}
+}
+
+func TestAnIndexThatCannotBeReadIsNotEmpty(t *testing.T) {
+	w := newWorld(t)
+	_, at, e := w.toldOne(plate)
+	for p := range partitions {
+		w.owner(p, 0)
+		w.eventuallyTold(p, -1)
+	}
+	key := w.key(e, at, "all")
+	w.delete(key)
+	if err := w.redis.WriteClient().Set(t.Context(), key, "no set", 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
+	for _, q := range []changes.Question{everything, {Plates: func(context.Context) ([]bag.Plate, error) { return []bag.Plate{plate}, nil }}} {
+		if page, err := reader.Next(t.Context(), beginning(e), q, 10); err == nil {
+			t.Errorf("%+v", page)
+		}
+	}
+}
+
 func TestAPlateThatIsFiledAndToldWhileAReaderAsksIsNotMissed(t *testing.T) {
 	w := newWorld(t)
 	owners := w.owners()
@@ -161,6 +235,7 @@ func TestACursorThatCannotBeFollowedSaysWhy(t *testing.T) {
 	c := w.nowCursor(q)
 	for name, change := range map[string]func(*changes.Cursor, *changes.Question){
 		"numbering": func(c *changes.Cursor, _ *changes.Question) { c.Epoch-- },
+		"anew":      func(c *changes.Cursor, _ *changes.Question) { c.Sequences = append(c.Sequences, 0) },
 		"the key":   func(_ *changes.Cursor, q *changes.Question) { q.Rights++ },
 	} {
 		c, q := c, q
@@ -198,7 +273,14 @@ func TestACursorIsShortAndReadsBack(t *testing.T) {
 			t.Errorf("%+v (%v)", got, err)
 		}
 	}
-	for _, wrong := range []string{"", "A", "!", text + "=", text[:8], "////////////////////////"} {
+	const most, last = 1 << 40, 1 << 52
+	if c, err := changes.ParseCursor(changes.Cursor{Epoch: most, Sequences: []int64{last}}.String()); err != nil || c.Epoch != most || c.Sequences[0] != last {
+		t.Errorf("%+v (%v)", c, err)
+	}
+	for _, wrong := range []string{
+		"", "A", "!", text + "=", text[:8], "////////////////////////",
+		changes.Cursor{Epoch: most + 1}.String(), changes.Cursor{Sequences: []int64{last + 1}}.String(),
+	} {
 		if _, err := changes.ParseCursor(wrong); err == nil {
 			t.Errorf("%q is read", wrong)
 		}
@@ -291,6 +373,9 @@ func TestAPageReadsAboutAsManyPlatesAsItTells(t *testing.T) {
 		if read > limit+partitions || read < min(all, limit/partitions) {
 			t.Errorf("%s: %d plates are read for %d", name, read, limit)
 		}
+		if found, _, err = w.index.Between(t.Context(), e, everything.Scopes, []int64{-1, -1, -1}, told, 1); err != nil || len(slices.Concat(found...)) > 1+partitions {
+			t.Errorf("%s: %d plates are read for one (%v)", name, len(slices.Concat(found...)), err)
+		}
 		got, _ := w.follow(beginning(e), everything, limit)
 		slices.Sort(got)
 		if n := len(slices.Compact(slices.Clone(got))); n != all || len(got) != all {
@@ -311,12 +396,14 @@ func TestPlatesThatLeftAScopeHideNoOthers(t *testing.T) {
 	}
 	w.fill(e, 1, 0)
 	w.fill(e, 2, 0)
-	both := changes.Question{Scopes: []changes.Scope{changes.OfAirline("BA"), changes.OfAirline("LX")}}
-	for _, limit := range []int{1, 3, 5, 9, 100} {
-		got, _ := w.follow(beginning(e), both, limit)
-		slices.Sort(got)
-		if n := len(slices.Compact(got)); n != 20 {
-			t.Errorf("pages of %d: %d plates are told, want 20", limit, n)
+	ba, lx := changes.OfAirline("BA"), changes.OfAirline("LX")
+	for _, scopes := range [][]changes.Scope{{ba, lx}, {lx, ba}} {
+		for _, limit := range []int{1, 3, 5, 9, 100} {
+			got, _ := w.follow(beginning(e), changes.Question{Scopes: scopes}, limit)
+			slices.Sort(got)
+			if n := len(slices.Compact(slices.Clone(got))); n != 20 || limit == 100 && len(got) != 20 {
+				t.Errorf("pages of %d: %d plates are told, %d of them different, want 20", limit, len(got), n)
+			}
 		}
 	}
 }
@@ -332,9 +419,10 @@ func TestSmallPagesTellOfEachPartition(t *testing.T) {
 		reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
 		c, told := beginning(e), make(map[int]bool)
 		for i := range 10 {
+			before := c.String()
 			page, err := reader.Next(t.Context(), c, everything, limit)
-			if err != nil || len(page.Candidates) != limit {
-				t.Fatalf("%+v (%v)", page, err)
+			if err != nil || len(page.Candidates) != limit || c.String() != before {
+				t.Fatalf("%+v behind %s, now %s (%v)", page, before, c, err)
 			}
 			for _, candidate := range page.Candidates {
 				told[candidate.Partition] = true

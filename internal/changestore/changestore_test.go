@@ -26,3 +26,17 @@ func TestTheEpochOfASilentRedisIsGivenUpWithinASecond(t *testing.T) {
 		t.Errorf("error %v after %v", err, took)
 	}
 }
+
+// Two owners find that the epoch has ended.
+func TestAnEpochIsFollowedByOneOther(t *testing.T) {
+	s := changestore.New(redistest.Open(t, ""), time.Hour, time.Now)
+	first, second := changes.Epoch{Begun: 5, Partitions: 3}, changes.Epoch{Begun: 6, Partitions: 3}
+	for _, next := range []changes.Epoch{first, second} {
+		if e, err := s.Begin(t.Context(), changes.Epoch{}, next); err != nil || e != first {
+			t.Errorf("%+v begins after none, want %+v (%v)", e, first, err)
+		}
+	}
+	if e, err := s.Begin(t.Context(), first, second); err != nil || e != second {
+		t.Errorf("%+v begins, want %+v (%v)", e, second, err)
+	}
+}
