@@ -403,3 +403,82 @@ func TestAFilterIsCurrentOnceThePairOfItsAirlineIsKnown(t *testing.T) {
 		t.Errorf("%+v", same)
 	}
 }
+
+// counted is an index that counts its readers, and fails at first.
+type counted struct {
+	changes.ReadIndex
+	reads int
+}
+
+func (c *counted) State(ctx context.Context) (changes.Epoch, []changes.Progress, error) {
+	if c.reads++; c.reads == 1 {
+		return changes.Epoch{}, nil, errors.New("away")
+	}
+	return c.ReadIndex.State(ctx)
+}
+
+func TestARecentCursorIsThatOfTheAskerAndReadOnceASecond(t *testing.T) {
+	w := newWorld(t)
+	index := &counted{ReadIndex: w.index}
+	w.feed.Changes.Index = index
+	recent := func(a changefeed.Asker) string {
+		t.Helper()
+		c, err := w.feed.Recent(t.Context(), a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.String()
+	}
+	askers := []changefeed.Asker{
+		{Key: key("*", "*")}, {Key: key("LX", "*")}, {Key: key("*", "ZRH")}, {Key: key("*", "*"), Filter: changefeed.Filter{Airline: "LX"}},
+	}
+	if _, err := w.feed.Recent(t.Context(), askers[0]); err == nil {
+		t.Error("no error")
+	}
+	began := time.Now()
+	for _, a := range askers {
+		if got, err := w.feed.Now(t.Context(), a); err != nil || recent(a) != got.String() {
+			t.Errorf("%+v: another cursor than now (%v)", a, err)
+		}
+	}
+	if most := 2 + len(askers); index.reads > most && time.Since(began) < time.Second {
+		t.Errorf("%d reads, want %d", index.reads, most)
+	}
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	now, err := w.feed.Now(t.Context(), askers[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.eventually("the cursor is read again", func() bool { return recent(askers[0]) == now.String() })
+}
+
+// The key file is loaded again, with its codes in another order.
+func TestRightsDoNotDependOnTheOrderOfCodes(t *testing.T) {
+	w := newWorld(t)
+	cursor := func(airlines, airports string) string {
+		return w.reader(key(airlines, airports), changefeed.Filter{}).cursor.String()
+	}
+	if cursor("LX BA", "ZRH JFK") != cursor("BA LX", "JFK ZRH") {
+		t.Error("another cursor")
+	}
+	for _, other := range []string{cursor("LX", "ZRH JFK"), cursor("LX BA", "ZRH"), cursor("*", "ZRH JFK"), cursor("LX BA", "*")} {
+		if other == cursor("LX BA", "ZRH JFK") {
+			t.Error("a cursor of a key with other rights")
+		}
+	}
+}
+
+func TestABatchFoldsTwoThousandPlatesAtMost(t *testing.T) {
+	w := newWorld(t)
+	r := w.reader(key("*", "*"), changefeed.Filter{Airline: "LX", Airport: "GVA"})
+	var messages []string
+	for i := range 2001 {
+		messages = append(messages, bsm(fmt.Sprintf("07241%05d", i), "LX100", "MUELLER", "ABC123"))
+	}
+	w.file(w.received, messages...)
+	w.settle()
+	if b, err := r.feed.Next(t.Context(), r.asker, r.cursor, r.limits); err != nil || len(b.Changes) != 0 || !b.More {
+		t.Errorf("%d changes, more %v (%v)", len(b.Changes), b.More, err)
+	}
+	r.want("in the end")
+}

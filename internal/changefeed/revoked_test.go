@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/changefeed"
 )
 
@@ -120,5 +121,52 @@ func TestAStreamTellsNothingThatWasReadBeforeTheCheckThatEndsIt(t *testing.T) {
 		if l.after > 0 {
 			t.Errorf("published %t: %d changes were told after the check was due", published, l.after)
 		}
+	}
+}
+
+// narrowing is a listener whose key sees less from a read on. A check of the key is due when it ends.
+type narrowing struct {
+	listener
+	narrow atomic.Bool
+}
+
+func (n *narrowing) Renew(context.Context) (*apikey.Key, bool) { return n.key.Load(), true }
+
+func (n *narrowing) Ask(ctx context.Context) (context.Context, func()) {
+	return ctx, func() {
+		if n.narrow.CompareAndSwap(true, false) {
+			n.key.Store(key("BA", "*"))
+			n.checks <- time.Time{}
+		}
+	}
+}
+
+// What was read with the old key is not told, neither of the index nor of a published change.
+func TestAStreamTellsNothingThatWasReadForAKeyThatSeesLessSince(t *testing.T) {
+	for _, published := range []bool{false, true} {
+		w := newWorld(t)
+		w.tail()
+		r := w.reader(key("LX", "*"), changefeed.Filter{})
+		l := &narrowing{listener: listener{world: w, events: make(chan event, 9), checks: make(chan time.Time, 1)}}
+		l.key.Store(r.asker.Key)
+		if !published {
+			w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+			l.narrow.Store(true)
+		}
+		ended := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { defer close(ended); w.feed.Stream(ctx, r.asker, r.cursor, l, nil, l.checks) }()
+		l.next() // the heartbeat
+		if published {
+			w.send(bsm("0724100002", "LX100", "MUELLER", "ABC123"))
+			l.change(l.next())
+			l.narrow.Store(true)
+			w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+		}
+		if e := l.next(); e.name != changefeed.EventReset {
+			t.Errorf("published %t: event %s %s", published, e.name, e.data)
+		}
+		cancel()
+		ends(t, ended)
 	}
 }

@@ -70,6 +70,7 @@ func TestKeysWithLimitsShareNothing(t *testing.T) {
 func TestAFoldThatFailsIsDoneAgain(t *testing.T) {
 	for _, fails := range []func([]int) ([]folded, error){
 		func([]int) ([]folded, error) { return nil, errors.New("no index") },
+		func([]int) ([]folded, error) { return make([]folded, 1), errors.New("the views ended early") },
 		func([]int) ([]folded, error) { panic("broken") },
 	} {
 		var s shared
@@ -84,6 +85,43 @@ func TestAFoldThatFailsIsDoneAgain(t *testing.T) {
 			t.Errorf("%d folds, %v", n, err)
 		}
 	}
+}
+
+// waiting is a context that says when somebody begins to wait.
+type waiting struct {
+	context.Context
+	begun chan struct{}
+	once  sync.Once
+}
+
+func (w *waiting) Done() <-chan struct{} {
+	w.once.Do(func() { close(w.begun) })
+	return w.Context.Done()
+}
+
+func TestWhoWaitsForAFoldThatFailsFoldsAgain(t *testing.T) {
+	var s shared
+	claimed, fail := make(chan struct{}), make(chan struct{})
+	var both sync.WaitGroup
+	both.Go(func() {
+		_, _ = s.get(t.Context(), subjectOf("0724100001", nil), func([]int) ([]folded, error) {
+			close(claimed)
+			<-fail
+			return nil, errors.New("no index")
+		})
+	})
+	<-claimed
+	ctx := &waiting{Context: t.Context(), begun: make(chan struct{})}
+	both.Go(func() {
+		n := 0
+		found, err := s.get(ctx, subjectOf("0724100001", nil), folding(&n, "0724100001", 0))
+		if err != nil || n != 1 || found[0].Plate != "0724100001" {
+			t.Errorf("%d folds, %v", n, err)
+		}
+	})
+	<-ctx.begun
+	close(fail)
+	both.Wait()
 }
 
 func TestWhatIsSharedIsBounded(t *testing.T) {

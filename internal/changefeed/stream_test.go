@@ -2,6 +2,7 @@ package changefeed_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -14,6 +15,8 @@ import (
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/redis"
+	"bagtrail/internal/trail"
 	"bagtrail/internal/watch"
 )
 
@@ -155,6 +158,7 @@ func TestAStreamEndsWithinFiveSecondsOfTheRevocationOfItsKey(t *testing.T) {
 
 func TestAStreamWhoseKeyChangesBetweenHeartbeatsIsReset(t *testing.T) {
 	w := newWorld(t)
+	w.tail()
 	l := w.reader(key("LX", "*"), changefeed.Filter{}).stream()
 	l.key.Store(key("BA", "*"))
 	l.checks <- time.Time{}
@@ -252,6 +256,7 @@ func TestAStreamEndsWithItsListener(t *testing.T) {
 // A filter that the record of a change cannot match wakes nobody; every other change does.
 func TestAStreamIsToldWhatItsFilterSelects(t *testing.T) {
 	w := newWorld(t)
+	w.tail()
 	filters := map[string]changefeed.Filter{
 		"LX":     {Airline: "LX"},
 		"JFK":    {Airport: "JFK"},
@@ -309,6 +314,7 @@ func TestWhoFollowsAFlightIsNotWokenByOthersOfItsAirline(t *testing.T) {
 
 func TestABagThatLeavesAFlightIsToldByAStream(t *testing.T) {
 	w := newWorld(t)
+	w.tail()
 	l := w.reader(key("*", "*"), changefeed.Filter{Flight: flight(t, "LX", "100")}).stream()
 	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
 	l.change(l.next())
@@ -321,6 +327,7 @@ func TestABagThatLeavesAFlightIsToldByAStream(t *testing.T) {
 // Streams that tell one change share what is folded for it, as far as they see the same.
 func TestStreamsOfSeveralKeysAreToldWhatEachKeySees(t *testing.T) {
 	w := newWorld(t)
+	w.tail()
 	var readers []*reader
 	var streams []*listener
 	for _, k := range []*apikey.Key{key("*", "*"), key("*", "*"), key("LX", "*"), key("BA", "*"), key("LX", "JFK"), key("AF", "*")} {
@@ -391,6 +398,107 @@ func TestAStreamThatCatchesUpEndsWithItsKey(t *testing.T) {
 	}
 }
 
+// Two streams whose keys see everything share what is folded, and each has a filter of its own. The
+// record of a change does not say on which day a PNR flies.
+func TestAStreamWithAFilterHidesNothingFromOthers(t *testing.T) {
+	w := newWorld(t)
+	w.tail()
+	other := day(t) + 1
+	filtered, all := w.reader(key("*", "*"), changefeed.Filter{PNR: "ABC123", Date: other}).stream(), w.reader(key("*", "*"), changefeed.Filter{}).stream()
+	for i := range 20 {
+		plate := fmt.Sprintf("07241%05d", i)
+		w.send(bsm(plate, "LX100", "MUELLER", "ABC123"))
+		if c := all.change(all.next()); c.Plate != plate {
+			t.Fatalf("told %+v, want %s", c, plate)
+		}
+	}
+	if told := filtered.beat(); len(told) != 0 {
+		t.Errorf("told %d changes of another day", len(told))
+	}
+}
+
+// Airline and airport of the key are those of two different bags of the plate.
+func TestAStreamIsNotToldAPlateOfWhichItsKeySeesNoBag(t *testing.T) {
+	w := newWorld(t)
+	w.tail()
+	r := w.reader(key("LX", "LHR"), changefeed.Filter{})
+	l := r.stream()
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"), "BSM .V/1LCDG .F/BA200/14MAR/LHR .N/0724100001001 .P/SMITH .L/DEF456 ENDBSM")
+	r.want("delta query")
+	w.send(bsm("0724100002", "LX100", "MUELLER", "ABC123"), "BSM .V/1LZRH .F/LX300/14MAR/LHR .N/0724100003001 .P/JONES .L/XYZ789 ENDBSM")
+	if c := l.change(l.next()); c.summary() != "0724100003 XYZ789:1" {
+		t.Errorf("told %+v", c)
+	}
+}
+
+// A cursor that stays behind becomes too old.
+func TestAHeartbeatHasTheCursorOfNowThoughNothingIsTold(t *testing.T) {
+	w := newWorld(t)
+	l := w.reader(key("*", "*"), changefeed.Filter{Airline: "BA"}).stream()
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	l.beats <- time.Time{}
+	now := w.reader(key("*", "*"), changefeed.Filter{Airline: "BA"}).cursor.String()
+	if e := l.next(); e.name != changefeed.EventHeartbeat || e.id != now {
+		t.Errorf("event %s %s, want a heartbeat with %s", e.name, e.id, now)
+	}
+}
+
+// The owners have begun to number anew when the next change is published.
+func TestAStreamIsResetByTheFirstChangeOfANewEpoch(t *testing.T) {
+	w := newWorld(t)
+	w.tail()
+	l := w.reader(key("*", "*"), changefeed.Filter{}).stream()
+	before, err := w.index.Epoch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.index.Begin(t.Context(), before, changes.Epoch{Begun: before.Begun + 1000, Partitions: partitions}); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	if e := l.next(); e.name != changefeed.EventReset {
+		t.Errorf("event %s %s", e.name, e.data)
+	}
+}
+
+// failing is an index of messages that fails for a while.
+type failing struct {
+	trail.Index
+	fails atomic.Bool
+	hits  atomic.Int64
+}
+
+func (f *failing) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) {
+	if f.fails.Load() {
+		f.hits.Add(1)
+		return trail.Found{}, redis.Unavailable("read", errors.New("away"))
+	}
+	return f.Index.Read(ctx, w)
+}
+
+func TestAStreamThatCouldNotReadAPublishedChangeTellsItWithTheNext(t *testing.T) {
+	w := newWorld(t)
+	w.tail()
+	index, ok := w.door.Index.(trail.Index)
+	if !ok {
+		t.Fatal("no index")
+	}
+	f := &failing{Index: index}
+	w.readFrom(f)
+	w.feed.Patient = w.feed.Trails
+	l := w.reader(key("*", "*"), changefeed.Filter{}).stream()
+	f.fails.Store(true)
+	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	w.eventually("the change is read", func() bool { return f.hits.Load() > 0 })
+	f.fails.Store(false)
+	w.send(bsm("0724100002", "LX100", "MEIER", "GHI789"))
+	got := []string{l.change(l.next()).summary(), l.change(l.next()).summary()}
+	if told, want := sorted(got), "0724100001 ABC123:1, 0724100002 GHI789:1"; told != want {
+		t.Errorf("told %s, want %s", told, want)
+	}
+}
+
 // A positioning of a container is no message of a bag: what it names beside the container selects
 // nothing, for a stream as for a delta query.
 func TestAPositioningAloneSelectsNoFlightAndNoPNR(t *testing.T) {
@@ -423,6 +531,7 @@ func TestAPositioningAloneSelectsNoFlightAndNoPNR(t *testing.T) {
 
 func TestAStreamHoldsWhatItsListenerDoesNotTake(t *testing.T) {
 	w := newWorld(t)
+	w.tail()
 	r := w.reader(key("*", "*"), changefeed.Filter{})
 	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
 	l := r.listen(0)
@@ -442,6 +551,7 @@ func TestAStreamHoldsWhatItsListenerDoesNotTake(t *testing.T) {
 
 func TestAStreamWithoutMemoryWaitsAndMissesNothing(t *testing.T) {
 	w := newWorld(t)
+	w.tail()
 	r := w.reader(key("*", "*"), changefeed.Filter{})
 	l := r.stream()
 	l.full.Store(4)
@@ -467,6 +577,12 @@ func TestAStreamThatFindsNoMemoryEnds(t *testing.T) {
 	l := r.stream()
 	l.full.Store(1 << 30)
 	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	w.eventually("there is no memory", func() bool { return l.full.Load() < 1<<30 })
+	select {
+	case l.checks <- time.Time{}:
+	case <-l.ended:
+		t.Error("it ends without a look at its key")
+	}
 	ends(t, l.ended)
 	r.want("after the cursor with which the reader comes back", "0724100001 ABC123:1")
 }

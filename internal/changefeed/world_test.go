@@ -299,6 +299,7 @@ type listener struct {
 	ended  chan struct{}   // closed when the stream has ended
 	over   <-chan struct{} // closed when the test ends
 
+	open atomic.Int64 // reads that have not ended
 	full atomic.Int64 // how often there is no memory yet
 	held atomic.Int64 // bytes of the last Hold
 }
@@ -328,7 +329,10 @@ func (l *listener) Renew(context.Context) (*apikey.Key, bool) {
 	return key, key != nil
 }
 
-func (*listener) Ask(ctx context.Context) (context.Context, func()) { return ctx, func() {} }
+func (l *listener) Ask(ctx context.Context) (context.Context, func()) {
+	l.open.Add(1)
+	return ctx, func() { l.open.Add(-1) }
+}
 
 func (l *listener) Hold(bytes int) bool {
 	l.held.Store(0)
@@ -360,8 +364,30 @@ func (r *reader) listen(events int) *listener {
 		defer close(l.ended)
 		r.feed.Stream(ctx, asker, cursor, l, l.beats, l.checks)
 	}()
-	r.t.Cleanup(func() { cancel(); <-l.ended })
+	r.t.Cleanup(func() {
+		cancel()
+		if <-l.ended; l.open.Load() != 0 {
+			r.t.Errorf("%d reads have not ended", l.open.Load())
+		}
+	})
 	return l
+}
+
+// tail waits until the end of the topic of changes is read. Before that, streams read the index instead.
+func (w *world) tail() {
+	w.t.Helper()
+	f := w.feed.Follow(changefeed.Asker{Key: key("*", "*")})
+	defer f.Leave()
+	for p, i := 0, 0; p < partitions; i++ {
+		if plate := fmt.Sprintf("0125%06d", i); kafka.PartitionOf([]byte(plate), partitions) == p {
+			p++
+			w.eventually("the topic is read", func() bool {
+				w.send(bsm(plate, "LX999", "TAIL", "TAIL00"), sorting(plate, "LX999"))
+				published, _ := f.Take()
+				return slices.ContainsFunc(published, func(c changes.Published) bool { return string(c.Plate) == plate })
+			})
+		}
+	}
 }
 
 // stream opens a stream for a reader, and takes its first heartbeat.
