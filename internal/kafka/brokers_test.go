@@ -103,3 +103,15 @@ func TestALoginMayTakeLongerThanARequest(t *testing.T) {
 		return client.Produce(ctx, topic, []kafka.Record{{Value: []byte("x")}}) == nil
 	})
 }
+
+func TestPingFailsWithoutTheTopic(t *testing.T) {
+	c := kafkatest.Start(t)
+	client := kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}})
+	if err := client.Ping(t.Context(), topic); err == nil {
+		t.Error("no error")
+	}
+	if err := c.CreateTopic(topic, 1, nil); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 20*time.Second, "the topic is found", func() bool { return client.Ping(t.Context(), topic) == nil })
+}

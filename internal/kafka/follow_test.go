@@ -1,6 +1,7 @@
 package kafka_test
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
@@ -45,4 +46,25 @@ func TestATopicThatLostItsEndIsFollowedFromItsBeginning(t *testing.T) {
 	produce(t, client, 0, "f", "g")
 	await("f")
 	await("g")
+}
+
+func TestAFollowerBeginsWithoutAnOffsetAndIsToldOfNoErrorAtItsEnd(t *testing.T) {
+	_, client := cluster(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended, began := make(chan struct{}), make(chan int64, partitions)
+	go func() {
+		defer close(ended)
+		client.Follow(ctx, topic, kafka.Follower{
+			Begin: func(at, first, _ int64) int64 { began <- at; return first },
+			Take:  func(int, kafka.Batch) {},
+			Fail:  func(err error) { t.Error(err) },
+		})
+	}()
+	for range partitions {
+		if at := <-began; at != -1 {
+			t.Errorf("it begins at %d", at)
+		}
+	}
+	cancel()
+	<-ended
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	kafkago "github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -217,5 +218,66 @@ func TestLargeRecordsMakeSeveralRequests(t *testing.T) {
 	}
 	if got := written(t, client, records[0].Partition); !slices.Equal(got, values) || writes.Hits() < 100*60/512 {
 		t.Errorf("%d records were written in %d requests, want %d in order", len(got), writes.Hits(), len(values))
+	}
+}
+
+// One request has no answer, because the connection breaks. The others have not been sent then.
+func TestWhatComesAfterARequestWithoutAnAnswerIsWrittenToo(t *testing.T) {
+	c, client := cluster(t, 1)
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		return nil, errors.New("the connection breaks"), true // once
+	})
+	records := spread(partitions)
+	for i := range records {
+		records[i].Value = append(records[i].Value, strings.Repeat("x", 300<<10)...)
+	}
+	if err := client.Produce(t.Context(), topic, records); err != nil {
+		t.Error(err)
+	}
+	wantOnce(t, client, partitions)
+}
+
+func TestRecordsAreOnAllReplicasAndABrokerAnswersInTime(t *testing.T) {
+	c := kafkatest.Start(t, kfake.SeedTopics(partitions, topic))
+	client := kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}, Timing: kafka.Timing{Request: 2 * time.Second}})
+	asked := make(chan *kmsg.ProduceRequest, 9)
+	c.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		asked <- r.(*kmsg.ProduceRequest)
+		return nil, nil, false
+	})
+	if err := client.Produce(t.Context(), topic, spread(1)); err != nil {
+		t.Fatal(err)
+	}
+	if r := <-asked; r.Acks != -1 || r.TimeoutMillis > 1000 || r.TimeoutMillis < 1 {
+		t.Errorf("acks %d, and %d ms of two seconds for the replicas", r.Acks, r.TimeoutMillis)
+	}
+}
+
+// Records without a key, one of which is as large as several requests.
+func TestRecordsWithoutAKeyGoTogetherAndEachCallGoesToTheNextPartition(t *testing.T) {
+	_, client := cluster(t, 1)
+	seen, at := make(map[int]bool), time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
+	for range partitions {
+		records, values := numbered(3)
+		values[1] += strings.Repeat("x", 700<<10)
+		records[1].Value = []byte(values[1])
+		for i := range records {
+			records[i].Time = at
+		}
+		if err := client.Produce(t.Context(), topic, records); err != nil {
+			t.Fatal(err)
+		}
+		p := records[0].Partition
+		seen[p] = true
+		b, err := client.Reader(topic, p, 0).Fetch(t.Context(), 0)
+		if err != nil || len(b.Records) == 0 || !b.Records[0].Time.Equal(at) {
+			t.Errorf("%+v, want the time of the producer (%v)", b.Records, err)
+		}
+		if got := written(t, client, p); !slices.Equal(got, values) {
+			t.Errorf("%d records in partition %d, want %d in order", len(got), p, len(values))
+		}
+	}
+	if len(seen) != partitions {
+		t.Errorf("%d calls write to %d partitions", partitions, len(seen))
 	}
 }

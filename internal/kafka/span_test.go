@@ -95,3 +95,43 @@ func TestSpansWaitsForALeader(t *testing.T) {
 		t.Errorf("%d spans, error %v", len(spans), err)
 	}
 }
+
+// The log has grown since the spans were asked for.
+func TestASpanIsReadToItsEndAndNoFurther(t *testing.T) {
+	c, client := cluster(t, 1)
+	for i := range 10 {
+		produce(t, client, 0, fmt.Sprint(i))
+	}
+	var read, next int64
+	err := client.ReadSpans(t.Context(), topic, []kafka.Span{{From: 2, To: 5}}, func(_ context.Context, _ int, records []kafka.Record, after int64) error {
+		read, next = read+int64(len(records)), after
+		return nil
+	})
+	if err != nil || read != 3 || next != 5 {
+		t.Errorf("%d records up to %d, want 3 up to 5 (%v)", read, next, err)
+	}
+	if err := c.DeleteRecords(topic, 0, 4); err != nil {
+		t.Fatal(err)
+	}
+	spans, err := client.Spans(t.Context(), topic, kafka.Start{Offsets: kafka.Offsets{0: 1, 1: 7}})
+	if err != nil || spans[0] != (kafka.Span{From: 4, To: 10}) || spans[1] != (kafka.Span{Partition: 1}) {
+		t.Errorf("%+v (%v), want what is there of the offsets", spans, err)
+	}
+}
+
+// A record of an open transaction can be read later, or never.
+func TestOffsetsAreThoseOfCommittedRecords(t *testing.T) {
+	c, client := cluster(t, 1)
+	asked := make(chan int8, 9)
+	c.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) {
+		c.KeepControl()
+		asked <- r.(*kmsg.ListOffsetsRequest).IsolationLevel
+		return nil, nil, false
+	})
+	if _, _, err := client.Reader(topic, 0, 0).Bounds(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if level := <-asked; level != 1 {
+		t.Errorf("isolation level %d", level)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/kafkatest"
+	"bagtrail/internal/pause"
 )
 
 // collecting is a handler that notes the values.
@@ -88,5 +90,95 @@ func TestAPartitionThatLostItsEndAndGrewAgainIsReadFromItsBeginning(t *testing.T
 		if !h.has(want) {
 			t.Errorf("%s is never handled", want)
 		}
+	}
+}
+
+// fewAtOnce is a handler that handles two records of a batch at a time.
+type fewAtOnce struct{ collecting }
+
+func (h *fewAtOnce) Handle(ctx context.Context, records []kafka.Record) (int, error) {
+	return h.collecting.Handle(ctx, records[:min(2, len(records))])
+}
+
+// released counts the partitions whose lag has ended.
+type released struct {
+	kafka.NoMetrics
+	n atomic.Int64
+}
+
+func (r *released) Released(int) { r.n.Add(1) }
+
+func TestAHandlerThatHandlesAFewRecordsOfABatchGetsAll(t *testing.T) {
+	c := kafkatest.Start(t, kfake.SeedTopics(1, topic))
+	client := kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}, Timing: kafka.Timing{Wait: 50 * time.Millisecond}})
+	var want []string
+	for i := range 9 {
+		want = append(want, fmt.Sprint(i))
+	}
+	produce(t, client, 0, want...)
+	h, metrics := &fewAtOnce{}, &released{}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	consumer := client.NewConsumer(kafka.ConsumerConfig{Group: "g", Topic: topic, Handler: func(int) kafka.Handler { return h }, Metrics: metrics})
+	go func() { ended <- consumer.Run(ctx) }()
+	eventually(t, 20*time.Second, "the last", func() bool { return h.has("8") })
+	cancel()
+	if err := <-ended; err != nil || !slices.Equal(h.values, want) {
+		t.Errorf("%v are handled, want %v (%v)", h.values, want, err)
+	}
+	if n := metrics.n.Load(); n != 1 {
+		t.Errorf("%d partitions are released", n)
+	}
+}
+
+// The store of results may lose what it was given after the time that is safe.
+func TestAWorkerGoesBackToTheFirstRecordThatIsNotSafe(t *testing.T) {
+	c := kafkatest.Start(t, kfake.SeedTopics(1, topic))
+	client := kafkatest.Open(t, c, kafka.Config{
+		Topics: []string{topic}, Timing: kafka.Timing{Wait: 20 * time.Millisecond, RetryMin: time.Millisecond, RetryMax: 5 * time.Millisecond},
+	})
+	var mu sync.Mutex
+	identity, safe := "A", time.Time{}
+	store := func(i string, s time.Time) {
+		mu.Lock()
+		defer mu.Unlock()
+		identity, safe = i, s
+	}
+	h := &collecting{}
+	run(t, client.NewConsumer(kafka.ConsumerConfig{
+		Group: "g", Topic: topic, Handler: func(int) kafka.Handler { return h },
+		ResultStore: func() (string, time.Time) {
+			mu.Lock()
+			defer mu.Unlock()
+			return identity, safe
+		},
+	}))
+	count := func(n int) {
+		t.Helper()
+		eventually(t, 20*time.Second, fmt.Sprint(n, " records are handled"), func() bool {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return len(h.values) >= n
+		})
+	}
+	apart := func() time.Time { // points to go back to are a tenth of a second apart
+		if err := pause.For(t.Context(), 250*time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+		return time.Now()
+	}
+	for n, values := range [][]string{{"a", "b"}, {"c", "d"}, {"e", "f"}} {
+		produce(t, client, 0, values...)
+		count(2 * (n + 1))
+		if now := apart(); n == 0 {
+			store("A", now)
+		}
+	}
+	store("B", time.Time{})
+	count(10)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if want := []string{"a", "b", "c", "d", "e", "f", "c", "d", "e", "f"}; !slices.Equal(h.values, want) {
+		t.Errorf("%v are handled, want %v", h.values, want)
 	}
 }
