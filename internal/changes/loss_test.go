@@ -861,6 +861,15 @@ func TestATimeBeforeTheEpochIsResetIfSomethingWasToldSince(t *testing.T) {
 		if reset := new(changes.ResetError); !errors.As(err, &reset) {
 			t.Errorf("%s: %d plates, error %v, want a reset", name, len(page.Candidates), err)
 		}
+		if after[0] == 0 { // a second before the epoch, when the plate was marked
+			c, err := reader.Since(t.Context(), everything, w.now.Add(-time.Second))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if page, err := reader.Next(t.Context(), c, everything, 10); err == nil {
+				t.Errorf("%s: a second before %d plates, want a reset", name, len(page.Candidates))
+			}
+		}
 		c := w.nowCursor(everything)
 		w.set(marked[1], "ONE")
 		o.mustRun()
@@ -891,6 +900,13 @@ func TestATimeWithinTheEpochIsToldThoughTheFloorWasRaisedMeanwhile(t *testing.T)
 	}
 	if got, _ := w.follow(c, everything, 10); !slices.Equal(got, []bag.Plate{plate}) {
 		t.Errorf("%v are told", got)
+	}
+	later := []kafka.Record{{Key: []byte(plate), Value: []byte("ordinary"), Time: time.Now().Add(5 * time.Minute)}}
+	if err := w.kafka.Produce(t.Context(), w.marks, later); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := reader.Since(t.Context(), everything, time.Now()); err != nil || c.Sequences[at] != 2 {
+		t.Errorf("%v, want what is there of these minutes, and not only what was marked after them (%v)", c, err)
 	}
 	if c, err = reader.Since(t.Context(), everything, time.Now().Add(-3*time.Minute)); err != nil {
 		t.Fatal(err)
