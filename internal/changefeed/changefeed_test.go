@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -481,4 +482,45 @@ func TestABatchFoldsTwoThousandPlatesAtMost(t *testing.T) {
 		t.Errorf("%d changes, more %v (%v)", len(b.Changes), b.More, err)
 	}
 	r.want("in the end")
+}
+
+// A filter looks at every leg that a message gives, and at where the bag was seen.
+func TestAFilterSelectsByEachLegAndEachEvent(t *testing.T) {
+	w := newWorld(t)
+	lx100 := func(at string, arriving bool) changefeed.Filter {
+		f := flight(t, "LX", "100")
+		f.Airport, f.Arriving = at, arriving
+		return changefeed.Filter{Flight: f}
+	}
+	tests := []struct {
+		filter changefeed.Filter
+		want   []string // the last digits of plates
+	}{
+		{lx100("ZRH", false), []string{"1"}},
+		{lx100("GVA", false), []string{"2", "3"}},
+		{lx100("ZRH", true), []string{"3"}},
+		{lx100("JFK", true), []string{"1", "2"}},
+		{changefeed.Filter{Airport: "GVA"}, []string{"2", "3", "4"}},
+		{changefeed.Filter{Airport: "JFK", Airline: "LX"}, []string{"1", "2", "3", "4"}},
+	}
+	readers := make([]*reader, len(tests))
+	for i, test := range tests {
+		readers[i] = w.reader(key("*", "*"), test.filter)
+	}
+	w.send(
+		bsm("0724100001", "LX100", "A", "AAAAA1"),
+		"BSM .V/1LGVA .F/LX100/14MAR/JFK .N/0724100002001 .P/B .L/AAAAA2 ENDBSM",
+		"BSM .V/1LGVA .F/LX100/14MAR/ZRH .O/LX200/14MAR/JFK .N/0724100003001 .P/C .L/AAAAA3 ENDBSM",
+		bsm("0724100004", "LX200", "D", "AAAAA4"),
+		"BPM .V/1LGVA .J/S .F/LX200/14MAR/JFK .N/0724100004001 ENDBPM",
+	)
+	for i, r := range readers {
+		var got []string
+		for _, c := range r.all() {
+			got = append(got, c.Plate[9:])
+		}
+		if slices.Sort(got); !slices.Equal(got, tests[i].want) {
+			t.Errorf("%d: %v are told, want %v", i, got, tests[i].want)
+		}
+	}
 }

@@ -22,11 +22,13 @@ import (
 type reference struct {
 	mu      sync.Mutex
 	departs map[bag.Flight]time.Time
+	longest time.Duration // that was asked for at once
 }
 
 func (r *reference) Between(after, until time.Time) (flights []bag.Flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.longest = max(r.longest, until.Sub(after))
 	for f, at := range r.departs {
 		if at.After(after) && !at.After(until) {
 			flights = append(flights, f)
@@ -87,6 +89,9 @@ func TestAFlightThatDepartsMarksItsBagsOnceByOneOfTheOwners(t *testing.T) {
 	redistest.Eventually(t, 10*time.Second, "nothing is marked", func() bool { return w.marked() == 5 })
 	reloads.Add(c.get(), []bag.Flight{lx14})
 	c.move(9 * time.Second)
+	for _, o := range owners {
+		o.mustLook()
+	}
 	if n := w.marked(); n != 5 {
 		t.Errorf("%d marks, want 5: a changed reference is marked ten seconds later", n)
 	}
@@ -138,6 +143,66 @@ func TestDeparturesAreMarkedThoughTheOwnPartitionHasNoLeader(t *testing.T) {
 	fault.Remove()
 	if n := w.marked(); n != 5 {
 		t.Errorf("%d marks, want 5", n)
+	}
+}
+
+func TestADepartureIsMarkedThoughItsMarkIsRefusedAtFirst(t *testing.T) {
+	w := newWorld(t)
+	c := &clock{now: w.now}
+	w.bags.flights[lx14] = platesIn(1, 5)
+	owners := w.lookers(&reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(time.Minute)}}, c)
+	refused := w.refuse(w.marks, 0)
+	c.move(2 * time.Minute)
+	faults := 0
+	for _, o := range owners {
+		if changes.Look(t.Context(), o.handler) != nil {
+			faults++
+		}
+	}
+	refused.Remove()
+	for _, o := range owners {
+		o.mustLook()
+	}
+	if n := w.marked(); n != 5 || faults != 1 {
+		t.Errorf("%d marks after %d refusals, want 5 after one", n, faults)
+	}
+}
+
+// Nothing was published in the epoch, which began long ago.
+func TestADepartureIsMarkedSoonThoughTheEpochIsOld(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.index.Begin(t.Context(), changes.Epoch{}, changes.Epoch{Begun: w.now.Add(-30 * 24 * time.Hour).Unix(), Partitions: partitions}); err != nil {
+		t.Fatal(err)
+	}
+	w.bags.flights[lx14] = platesIn(1, 5)
+	owners := w.lookers(&reference{departs: map[bag.Flight]time.Time{lx14: w.now.Add(-10 * time.Minute)}}, &clock{now: w.now})
+	for _, o := range owners {
+		o.mustLook()
+	}
+	if n := w.marked(); n != 5 {
+		t.Errorf("%d marks, want 5", n)
+	}
+}
+
+// The first reload is kept no longer when the second comes.
+func TestEachReloadIsMarkedOnce(t *testing.T) {
+	w := newWorld(t)
+	c := &clock{now: w.now}
+	w.bags.flights[lx14] = platesIn(1, 5)
+	var reloads changes.Reloads
+	owners := w.owners(func(conf *changes.Config) { conf.Reloads, conf.Now = &reloads, c.get })
+	for n := range 3 {
+		reloads.Add(c.get(), []bag.Flight{lx14})
+		c.move(11 * time.Second)
+		for _, o := range owners {
+			o.handler.Release()
+			o.mustLook()
+			o.mustLook()
+		}
+		if got := w.marked(); got != 5*(n+1) {
+			t.Errorf("%d marks after %d reloads, want %d", got, n+1, 5*(n+1))
+		}
+		c.move(2 * time.Hour)
 	}
 }
 
