@@ -502,6 +502,7 @@ func TestAFilterSelectsByEachLegAndEachEvent(t *testing.T) {
 		{lx100("JFK", true), []string{"1", "2"}},
 		{changefeed.Filter{Airport: "GVA"}, []string{"2", "3", "4"}},
 		{changefeed.Filter{Airport: "JFK", Airline: "LX"}, []string{"1", "2", "3", "4"}},
+		{changefeed.Filter{Airport: "LHR"}, []string{"5"}},
 	}
 	readers := make([]*reader, len(tests))
 	for i, test := range tests {
@@ -513,6 +514,7 @@ func TestAFilterSelectsByEachLegAndEachEvent(t *testing.T) {
 		"BSM .V/1LGVA .F/LX100/14MAR/ZRH .O/LX200/14MAR/JFK .N/0724100003001 .P/C .L/AAAAA3 ENDBSM",
 		bsm("0724100004", "LX200", "D", "AAAAA4"),
 		"BPM .V/1LGVA .J/S .F/LX200/14MAR/JFK .N/0724100004001 ENDBPM",
+		"BSM .V/1LZRH .F/LX300/14MAR/LON .N/0724100005001 .P/E .L/AAAAA5 ENDBSM", // to one of the airports of London
 	)
 	for i, r := range readers {
 		var got []string
