@@ -500,8 +500,8 @@ func TestAFilterSelectsByEachLegAndEachEvent(t *testing.T) {
 		{lx100("GVA", false), []string{"2", "3"}},
 		{lx100("ZRH", true), []string{"3"}},
 		{lx100("JFK", true), []string{"1", "2"}},
-		{changefeed.Filter{Airport: "GVA"}, []string{"2", "3", "4"}},
-		{changefeed.Filter{Airport: "JFK", Airline: "LX"}, []string{"1", "2", "3", "4"}},
+		{changefeed.Filter{Airport: "GVA"}, []string{"2", "3", "4", "6"}},
+		{changefeed.Filter{Airport: "JFK", Airline: "LX"}, []string{"1", "2", "3", "4", "6"}},
 		{changefeed.Filter{Airport: "LHR"}, []string{"5"}},
 	}
 	readers := make([]*reader, len(tests))
@@ -515,6 +515,8 @@ func TestAFilterSelectsByEachLegAndEachEvent(t *testing.T) {
 		bsm("0724100004", "LX200", "D", "AAAAA4"),
 		"BPM .V/1LGVA .J/S .F/LX200/14MAR/JFK .N/0724100004001 ENDBPM",
 		"BSM .V/1LZRH .F/LX300/14MAR/LON .N/0724100005001 .P/E .L/AAAAA5 ENDBSM", // to one of the airports of London
+		bsm("0724100006", "LX200", "F", "AAAAA6"),
+		"BPM .V/1TGVA .J/S .N/0724100006001 ENDBPM",
 	)
 	for i, r := range readers {
 		var got []string

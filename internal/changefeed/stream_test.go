@@ -168,20 +168,33 @@ func TestAStreamWhoseKeyChangesBetweenHeartbeatsIsReset(t *testing.T) {
 	}
 }
 
+// It takes nothing from the beginning, or from the first change on.
 func TestAStreamThatLagsCatchesUpFromTheIndex(t *testing.T) {
-	w := newWorld(t)
-	r := w.reader(key("*", "*"), changefeed.Filter{})
-	l := r.listen(0) // it takes nothing until it is asked
-	var messages []string
-	for i := range 700 {
-		messages = append(messages, bsm(fmt.Sprintf("07241%05d", i), "LX100", "MUELLER", "ABC123"))
-	}
-	w.file(w.received, messages...)
-	w.settle()
-	seen := map[string]bool{}
-	for len(seen) < len(messages) {
-		if e := l.next(); e.name == changefeed.EventChange {
-			seen[l.change(e).Plate] = true
+	for _, told := range []bool{false, true} {
+		w := newWorld(t)
+		w.tail()
+		r := w.reader(key("*", "*"), changefeed.Filter{})
+		l := r.listen(0) // it takes nothing until it is asked
+		want := 700
+		if told {
+			l.next() // the heartbeat
+			w.send(bsm("0724200000", "LX100", "MUELLER", "ABC123"))
+			want++
+		}
+		var messages []string
+		for i := range 700 {
+			messages = append(messages, bsm(fmt.Sprintf("07241%05d", i), "LX100", "MUELLER", "ABC123"))
+		}
+		published := w.feed.Follow(r.asker)
+		w.file(w.received, messages...)
+		w.settle()
+		w.eventually("more are published than a stream collects", func() bool { _, missed := published.Take(); return missed })
+		published.Leave()
+		seen := map[string]bool{}
+		for len(seen) < want {
+			if e := l.next(); e.name == changefeed.EventChange {
+				seen[l.change(e).Plate] = true
+			}
 		}
 	}
 }
@@ -452,11 +465,16 @@ func TestAStreamIsResetByTheFirstChangeOfANewEpoch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.index.Begin(t.Context(), before, changes.Epoch{Begun: before.Begun + 1000, Partitions: partitions}); err != nil {
+	after := changes.Epoch{Begun: before.Begun + 1000, Partitions: partitions}
+	if _, err := w.index.Begin(t.Context(), before, after); err != nil {
 		t.Fatal(err)
 	}
 	w.settle()
-	w.send(bsm("0724100001", "LX100", "MUELLER", "ABC123"))
+	const plate = "0724100001"
+	first := fmt.Appendf(nil, `{"data":{"plate":%q,"epoch":%d,"sequence":0,"airlines":[],"airports":[]}}`, plate, after.Begun)
+	if err := w.kafka.Produce(t.Context(), "bag.changes", []kafka.Record{{Key: []byte(plate), Value: first}}); err != nil {
+		t.Fatal(err)
+	}
 	if e := l.next(); e.name != changefeed.EventReset {
 		t.Errorf("event %s %s", e.name, e.data)
 	}
