@@ -55,8 +55,8 @@ func TestMemberNamesCompareUnescapedAndWithCase(t *testing.T) {
 func TestObjectRefusesWhatIsNotExactlyOneObject(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "null", "[]", `"x"`, "{", "}", `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1}x`, `{"a":1}{}`, `{"a":1}]`,
-		`{'a':1}`, `{a:1}`, `{"a":01}`, `{"a":+1}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":-}`, `{"a":NaN}`, `{"a":tru}`,
-		"{\"a\":\"\n\"}", `{"a":"\x"}`, `{"a":"\u12"}`, `{"a":"\ud800"}`, `{"a":"\ud800\u0041"}`, `{"a":"\udc00"}`, "{\"a\":\"\xff\"}",
+		`{'a':1}`, `{a:1}`, `{"a":01}`, `{"a":+1}`, `{"a":1.}`, `{"a":.5}`, `{"a":1e}`, `{"a":1e+-5}`, `{"a":-}`, `{"a":NaN}`, `{"a":tru}`,
+		"{\"a\":\"\n\"}", `{"a":"\x"}`, `{"a":"\u12"}`, `{"a":"\ud800"}`, `{"a":"\ud800\u0041"}`, `{"a":"\ud83e_uddf3"}`, `{"a":"\udc00"}`, "{\"a\":\"\xff\"}",
 		"\ufeff{}", "{}\x00", `{"a":"x`, "{\"a\":1}//", strings.Repeat(`{"a":`, 1000) + "1" + strings.Repeat("}", 1000), strings.Repeat("[", 1<<20),
 	} {
 		if err := strictjson.Object([]byte(text), func(strictjson.Member) {}); err == nil {
@@ -111,10 +111,10 @@ func TestFaultSaysWhereAndWhatWasExpected(t *testing.T) {
 
 func TestElementsReadsAnArray(t *testing.T) {
 	var got []string
-	if err := strictjson.Elements([]byte(` [1, {"a":[]} ,"x"] `), func(v []byte) { got = append(got, string(v)) }); err != nil {
+	if err := strictjson.Elements([]byte(` [1, {"a":[]} ,"x",[[2],3]] `), func(v []byte) { got = append(got, string(v)) }); err != nil {
 		t.Fatal(err)
 	}
-	if s := strings.Join(got, "|"); s != `1|{"a":[]}|"x"` {
+	if s := strings.Join(got, "|"); s != `1|{"a":[]}|"x"|[[2],3]` {
 		t.Errorf("elements = %s", s)
 	}
 	for _, text := range []string{"", "{}", "[", "[1,]", "[1]2", "[\"\xff\"]"} {
@@ -135,6 +135,7 @@ func TestUnquoteKeepsEveryCharacter(t *testing.T) {
 		{`12`, "", false},
 		{`null`, "", false},
 		{`"`, "", false},
+		{`"x`, "", false},
 	} {
 		if got, ok := strictjson.Unquote([]byte(tc.in)); got != tc.want || ok != tc.ok {
 			t.Errorf("Unquote(%s) = %q, %v, want %q, %v", tc.in, got, ok, tc.want, tc.ok)
