@@ -106,7 +106,7 @@ func findLine(text string, match func(string) bool) int {
 // adviseAirport suggests the code in capitals, or the only known code at an edit distance of 1.
 func adviseAirport(value string, ref Reference) Advice {
 	code := strings.ToUpper(value)
-	if code != value && IsThreeCapitals(code) && ref.KnownLocation(code) {
+	if IsThreeCapitals(code) && ref.KnownLocation(code) {
 		return Advice{code, hintCapitals}
 	}
 	near := ""
@@ -239,7 +239,7 @@ func adviseCapitals(d Diagnostic, airport string, ref Reference) Advice {
 	case WrongWeight:
 		sound = d.Expected == expectedUnit && len(value) == 1 && strings.Contains("KLP", value)
 	}
-	if !sound || value == d.Value {
+	if !sound {
 		return Advice{}
 	}
 	return Advice{value, hintCapitals}

@@ -57,6 +57,7 @@ func TestAdvice(t *testing.T) {
 		{bsm(".F/BA296/2026-01-13-14/J"), "", date},
 		{bsm(".I/LX14/05032026/JFK"), "", date}, // or is it 3 May?
 		{bsm(".I/LX14/20032026/JFK"), "", date},
+		{bsm(".I/LX14/05031122/JFK"), "", date}, // no year 503
 		{bsm(".I/LX14/05.03.2026/JFK"), "", date},
 		{bsm(".I/LX14/2026-13-05/JFK"), "", date},
 		{bsm(".I/LX14/31FEB/JFK"), "", ""},
@@ -66,6 +67,7 @@ func TestAdvice(t *testing.T) {
 		{bsm(".F/LX14/12MAR/JKF"), "", ""},
 		{bsm(".F/LX14/12MAR/JFX"), "JFK", ""},
 		{bsm(".F/LX14/12MAR/JFKX"), "JFK", ""},
+		{bsm(".F/LX14/12MAR/JJFK"), "JFK", ""}, // whichever J is left out
 		{bsm(".F/LX14/12MAR/HR/Y"), "LHR", ""},
 		{bsm(".F/LX14/12MAR/LGX"), "", ""}, // LGR or LGW
 		{bsm(".F/LX14/12MAR/jfk"), "JFK", "capital"},
@@ -87,6 +89,7 @@ func TestAdvice(t *testing.T) {
 		{bsm(".N/07241234560000"), "", "check digit"}, // of no bag
 		{bpm(".B/OFF/0724/123456001"), "", ""},
 		{bpm(".B/OFF/00/16986470001111"), "", ""}, // one digit less would not mend it
+		{bpm(".B/OFF 07241234560001"), "", ""},    // nor this
 		{bsm(".N/0/07241234560001"), "", ""},
 		{bsm(".N/OFF/07241234560001"), "", ""},
 		{bpm(".B/07241234560001"), "", ""},

@@ -77,15 +77,12 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 	}
 }
 
-const (
-	shortestNumber = 3 // LX1
-	longestNumber  = 8 // XYZ1234A
-)
+const shortestNumber = 3 // LX1
 
 // flightOf reads airline, number and suffix of a flight. The airline has two characters if the
 // third one is a digit, else three.
 func flightOf(s string) (airline, number string, ok bool) {
-	if len(s) < shortestNumber || len(s) > longestNumber {
+	if len(s) < shortestNumber {
 		return "", "", false
 	}
 	airline, number = s[:3], s[3:]

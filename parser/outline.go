@@ -130,9 +130,8 @@ func (o *outline) addWord(l span) {
 	}
 }
 
-// identify makes l the identifier. It drops the end line and the late identifier that were found
-// with the identifier before.
-func (o *outline) identify(l span) { o.identifier, o.end, o.late = l, span{}, span{} }
+// identify makes l the identifier. It drops the end line that was found with the identifier before.
+func (o *outline) identify(l span) { o.identifier, o.end = l, span{} }
 
 // lineAt returns the line of a span: the zero line for the zero span.
 func (o *outline) lineAt(l span) line { return line{l.from, l.mark, o.text[l.from:l.to]} }

@@ -103,6 +103,7 @@ func TestTheOriginIsTheLastOriginLineWithDayAndTimeBeforeTheIdentifier(t *testin
 		"not without a time":                    {".ZRHXXLX\n", ""},
 		"not without a blank":                   {".ZRHXXLX201200\n", ""},
 		"not with a slash for the blank":        {".ZRHXXLX/201200\n", ""},
+		"not in the address":                    {".ZRHXXLX/201200 LX\n", ""},
 		"not inside a word":                     {".ZRHXXLX A201200 201200B\n", ""},
 		"not with five digits":                  {".ZRHXXLX 20120\n", ""},
 		"not with seven digits":                 {".ZRHXXLX 2012000\n", ""},

@@ -151,9 +151,9 @@ func (m *Message) readElements() {
 // reject has an airport. It reports no fault of it.
 func (m *Message) readVersionOnly() {
 	if o := &m.scratch.outline; o.present.has('V') {
-		errors, warnings := len(m.Errors), len(m.Warnings)
+		errors := len(m.Errors)
 		m.readElement(o.lineAt(o.version))
-		m.Errors, m.Warnings = m.Errors[:errors], m.Warnings[:warnings]
+		m.Errors = m.Errors[:errors]
 	}
 }
 
