@@ -182,7 +182,7 @@ func inflate(dst []byte, text string) ([]byte, error) {
 // insert replaces the first NUL of text[start:] by the plate.
 func insert(text []byte, start int, plate string) ([]byte, error) {
 	at := bytes.IndexByte(text[start:], 0)
-	if at < 0 || plate == "" {
+	if at < 0 {
 		return text, ErrDamaged
 	}
 	return slices.Replace(text, start+at, start+at+1, []byte(plate)...), nil

@@ -241,6 +241,13 @@ func TestMessagesTakeLittleMoreThanHalfTheirBytes(t *testing.T) {
 	}
 }
 
+func TestALongTextThatRepeatsItselfTakesATenthOfItsBytes(t *testing.T) {
+	text := strings.Repeat(`{"TagType":"0","IssuerCode":"220","TagSequence":"123456"},`, 100)
+	if n := len(codec.New().Append(nil, bag.Stored{Raw: text, Received: received}, "")); 10*n > len(text) {
+		t.Errorf("%d bytes take %d", len(text), n)
+	}
+}
+
 func unseen(bags int) []simulate.Message {
 	return slices.Collect(simulate.Generate(simulate.Options{Seed: 424242, Start: received, Bags: bags, Faults: simulate.DefaultFaults()}, nil))
 }
