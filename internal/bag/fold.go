@@ -156,7 +156,7 @@ func addReports(bags []Bag, reports []*Message) {
 // plate and come after another message. The messages of the bag must be in order.
 func ownRush(plate Plate, messages []*Message) []*Message {
 	var all []*Message
-	for _, m := range messages[1:] {
+	for _, m := range messages {
 		if m.reflightsItself(plate) && !sameMessage(m, messages[0]) {
 			all = append(all, m)
 		}

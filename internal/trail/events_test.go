@@ -124,6 +124,13 @@ func TestRules2Changed(t *testing.T) {
 		w.send("12T07:00", change("LX101/12MAR/JFK")...)
 		expect(t, "codes", codes(w.one(plate)), "EXPECTED CANCELLED REROUTED")
 	})
+	t.Run("with a passenger status of its own", func(t *testing.T) {
+		w := newWorld(t)
+		w.send("12T06:00", bsm(".S/Y/1A/B")...)
+		w.send("12T06:30", "BSM", "DEL", ".V/1LZRH", ".F/LX100/12MAR/JFK", ".N/0220000001001", "ENDBSM")
+		w.send("12T07:00", change("LX100/12MAR/JFK", ".S/Y/1A/B")...)
+		expect(t, "codes", codes(w.one(plate)), "EXPECTED CANCELLED PAX_BOARDED")
+	})
 	t.Run("the onward flight of another airport stands for it", func(t *testing.T) {
 		w := newWorld(t)
 		w.send("12T06:00", "BSM", ".V/1LGVA", ".F/LX2801/12MAR/ZRH", ".O/LX100/12MAR/JFK", ".N/0220000001001", "ENDBSM")

@@ -194,6 +194,8 @@ func TestRules3Duplicates(t *testing.T) {
 		{"a BPM without a read time within the window", []sent{{"12T06:00", unread}, {"12T06:10", unread}}, "SORTED"},
 		{"a BPM without a read time behind it", []sent{{"12T06:00", unread}, {"12T06:11", unread}}, "SORTED SORTED"},
 		{"a load again after the bag was offloaded, within the window of a copy", []sent{{"12T06:00", load}, {"12T06:08", load}, {"12T06:09", off}, {"12T06:15", load}}, "LOADED_ON_AIRCRAFT OFFLOADED"},
+		{"a load sent twice after the bag was offloaded", []sent{{"12T06:00", load}, {"12T06:01", off}, {"12T06:02", load}, {"12T06:03", load}}, "LOADED_ON_AIRCRAFT OFFLOADED"},
+		{"a load again after the bag was offloaded and seen", []sent{{"12T06:00", load}, {"12T06:01", off}, {"12T06:02", unread}, {"12T06:03", load}}, "LOADED_ON_AIRCRAFT OFFLOADED SORTED"},
 		{"a DEL ends the window", []sent{{"12T06:00", first}, {"12T06:01", del}, {"12T06:02", first}}, "EXPECTED CANCELLED EXPECTED"},
 		{"a BSM ends the window of DELs", []sent{{"12T06:00", del}, {"12T06:01", first}, {"12T06:02", del}}, "CANCELLED EXPECTED CANCELLED"},
 		{"a DEL within the window of a DEL", []sent{{"12T06:00", first}, {"12T06:01", del}, {"12T06:02", del}}, "EXPECTED CANCELLED"},

@@ -2,7 +2,9 @@ package trail_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -223,6 +225,30 @@ func TestRules3OwnRush(t *testing.T) {
 	expectList(t, "loaded since", legs(w.one(plate)), "AA1/12 JFK-LAX Loaded in Container", "LX2801/12 GVA-ZRH Delayed", "LX102/13 ZRH-JFK Not Loaded", "(LX100/12 ZRH-JFK)")
 }
 
+func TestAGroupOfTheSameMessageIsNotBeforeTheOneThatReflightsItsOwnPlate(t *testing.T) {
+	for day, bags := range map[string]int{"12": 1, "02": 2} {
+		w := newWorld(t)
+		w.send("01T06:00", source("LZRH", "", ".F/LX100/"+day+"MAR/JFK", ".N/0220000001001", ".L/ABC123",
+			".F/LX102/12MAR/JFK", ".N/0220000001001", ".L/ABC123", ".E/RUSH")...)
+		all := w.bags(plate)
+		expect(t, "bags", len(all), bags)
+		for _, b := range all {
+			expect(t, "its own rush bag", b.OwnRush, false)
+		}
+	}
+}
+
+func TestARushBSMContinuesTheJourneyOfItsPlateThatBeganUpToFourteenDaysBefore(t *testing.T) {
+	for days, bags := range map[string]int{"03 06": 1, "02 04": 2, "02 05": 2, "05 02": 2} { // up to three days apart are one journey
+		w := newWorld(t)
+		for i, day := range strings.Fields(days) {
+			w.send(fmt.Sprintf("01T0%d:00", i), source("LZRH", "", ".F/LX100/"+day+"MAR/JFK")...)
+		}
+		w.send("01T06:00", source("LZRH", "", ".F/LX100/17MAR/JFK", ".E/RUSH")...)
+		expect(t, "bags after flights on "+days, len(w.bags(plate)), bags)
+	}
+}
+
 // TestRules3TheRushBagsOwnLegsAreJudgedLikeAnyOthers: a REFLIGHTED event makes no leg of its own bag Delayed.
 func TestRules3TheRushBagsOwnLegsAreJudgedLikeAnyOthers(t *testing.T) {
 	w := newWorld(t)
@@ -292,4 +318,12 @@ func TestAThirdCodeDoesNotConnectTheExitsOfTwo(t *testing.T) {
 	w.send("12T10:00", "BSM", ".V/1LJFK", ".F/DL1/12MAR/LAX", ".N/0220000001001", ".P/SMITH", "ENDBSM")
 	w.send("12T10:10", "BPM", ".V/1LORD", ".J/S", ".I/UA5/12MAR/EWR", ".N/0220000001001", "ENDBPM")
 	expectList(t, "legs", legs(w.one(plate)), "DL1/12 JFK-LAX Not Loaded", "AA3/12 ZME-PHL", "(UA5/12 EWR-ORD)")
+}
+
+func TestABSMThatIsNotCurrentAtItsAirportIsNotCurrentAtAnotherOfTheCity(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", source("LLGW", "", ".F/BA1/12MAR/JFK")...)
+	w.send("12T06:10", source("LLON", "", ".F/BA2/12MAR/JFK")...)
+	w.send("12T06:20", source("LLHR", "", ".F/BA3/12MAR/JFK")...)
+	expectList(t, "legs", legs(w.one(plate)), "BA3/12 LHR-JFK Not Loaded", "(BA2/12 LON-JFK)", "(BA1/12 LGW-JFK)")
 }

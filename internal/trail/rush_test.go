@@ -122,6 +122,14 @@ func TestRules3RushOriginal(t *testing.T) {
 	}
 }
 
+func TestTheOriginalsOfAMessageStandInTheOrderOfItsGroups(t *testing.T) {
+	const rush = bag.Plate("2220000009")
+	w := newWorld(t)
+	w.send("13T06:00", rushTag(rush, "13")...)
+	w.send("13T07:00", "BSM", ".V/1LZRH", ".F/LX102/13MAR/JFK", ".N/2220000009001", ".L/ABC123", ".M/0220000001", ".N/2220000009001", ".L/ABC123", ".M/0220000002", "ENDBSM")
+	expect(t, "originals", fmt.Sprint(w.one(rush).Originals), "[0220000001 0220000002]")
+}
+
 // TestRules3ReflightedLeg: the flight is the original's last living leg that is not Loaded on Aircraft.
 func TestRules3ReflightedLeg(t *testing.T) {
 	const first, rush = bag.Plate("0220000001"), bag.Plate("2220000009")
