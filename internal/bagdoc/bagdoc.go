@@ -107,9 +107,6 @@ func (w *Writer) changed(t trail.Traced) (newest time.Time) {
 			newest = at
 		}
 	}
-	if t.LeftBy == nil {
-		return newest
-	}
 	for i := range t.Bag.Legs {
 		if _, by := w.cause(t, &t.Bag.Legs[i]); by != nil && by.Received.After(newest) {
 			newest = by.Received
@@ -236,7 +233,7 @@ func (w *Writer) legOf(b *bag.Bag, m *bag.Message) int {
 		if arrives {
 			end = l.To
 		}
-		if l.Flight == f && !f.IsZero() && (found < 0 || w.Airports.SamePlace(end, m.Airport)) {
+		if l.Flight == f && (found < 0 || w.Airports.SamePlace(end, m.Airport)) {
 			found = i
 		}
 	}
