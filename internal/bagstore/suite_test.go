@@ -742,6 +742,9 @@ func testExpiry(t *testing.T, b *fixture) {
 func testExpiredMember(t *testing.T, b *fixture) {
 	f := bag.Filing{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "2220123456", Flights: []bag.Flight{lx("1")}, PNRs: []string{"ABC123"}, Originals: []bag.Plate{"0220123456"}, Stowage: []bag.Container{ake("1", "1")}}}}
 	b.file(b.open(retention, now), f)
+	older := f
+	older.Received = f.Received.Add(-100 * 24 * time.Hour)
+	b.file(b.open(retention, now), older) // makes nothing expire earlier
 	found := func(s *bagstore.Store) int {
 		v := b.read(s.Reader(), []bag.Filing{f})
 		return len(v.Flights[lx("1")]) + len(v.PNRs["ABC123"]) + len(v.Rush["0220123456"]) + len(v.Contents[ake("1", "1")])

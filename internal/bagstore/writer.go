@@ -92,10 +92,10 @@ func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, b 
 	return b.send(ctx)
 }
 
-// solePlate returns the plate of a message that names one plate and no container, otherwise "". The
-// value of the message does not contain it, see codec.Append.
+// solePlate returns the plate of a message that names one plate, otherwise "". The value of the
+// message does not contain it, see codec.Append.
 func solePlate(f *bag.Filing) string {
-	if len(f.Entries) == 1 && len(f.Stowage) == 0 {
+	if len(f.Entries) == 1 {
 		return string(f.Entries[0].Plate)
 	}
 	return ""
