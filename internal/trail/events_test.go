@@ -164,6 +164,13 @@ func TestRules2ContainerPositioning(t *testing.T) {
 			w.send("12T07:00", fill...)
 			w.send("12T08:00", position("AKE12345LX")...)
 		}, "EXPECTED LOADED_IN_CONTAINER LOADED_IN_CONTAINER", "Loaded in Container"},
+		{"loaded on another flight before it was loaded on this one twice", func(w *world) {
+			w.send("12T06:30", fill...)
+			w.send("12T07:00", bpm(".J/R", ".F/LX102/12MAR/JFK", ".N/0220000001001")...)
+			w.send("12T07:10", bpm(".J/R", ".F/LX100/12MAR/JFK", ".N/0220000001001")...)
+			w.send("12T07:30", bpm(".J/R", ".F/LX100/12MAR/JFK", ".N/0220000001001")...)
+			w.send("12T08:00", position("AKE12345LX")...)
+		}, "EXPECTED LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT LOADED_ON_AIRCRAFT LOADED_ON_AIRCRAFT", "Loaded on Aircraft"},
 		{"a copy of it", func(w *world) {
 			w.send("12T07:00", fill...)
 			w.send("12T08:00", position("AKE12345LX/41L")...)

@@ -79,6 +79,7 @@ func TestRules3Passengers(t *testing.T) {
 		{"without case, blanks, hyphens", [][2]string{{"VAN DER-BERG/JO", "ABC123"}, {"vanderberg/JO", "XYZ789"}}, 1},
 		{"a count before the surname", [][2]string{{"2SMITH/JOHN", "ABC123"}, {"1SMITH/JOHN", "XYZ789"}}, 1},
 		{"a PNR without case", [][2]string{{"SMITH/JOHN", "ABC123"}, {"JONES/TOM", "abc123"}}, 1},
+		{"a surname without letters", [][2]string{{"-/JOHN", "ABC123"}, {"-/TOM", "XYZ789"}}, 2},
 		{"PNR alone and surname alone", [][2]string{{"SMITH/JOHN", ""}, {"", "ABC123"}}, 2},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -165,6 +165,26 @@ func TestRules3LoadingStatus(t *testing.T) {
 	}
 }
 
+// Otherwise the report would make the only leg with a status Delayed.
+func TestALegOnWhichTheBagIsLoadedIsNotLoadedAtFirstThoughAnInboundElementNamesItToo(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", source("TFRA", "", ".I/LX100/12MAR/ZRH", ".F/LH400/12MAR/JFK")...)
+	w.send("12T07:00", processed("TFRA", ".J/R", ".F/LH400/12MAR/JFK")...)
+	w.report("12T08:00", plate)
+	w.send("12T09:00", processed("LZRH", ".J/R", ".F/LX100/12MAR/FRA")...)
+	expectList(t, "legs", legs(w.one(plate)), "LX100/12 ZRH-FRA Loaded on Aircraft", "LH400/12 FRA-JFK Loaded on Aircraft")
+}
+
+func TestALoadOnAnotherFlightIsWhatSetsTheStatusThatItEnds(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", source("LZRH", "", ".F/LX100/12MAR/JFK")...)
+	w.send("12T07:00", processed("LZRH", ".J/R", ".F/LX100/12MAR/JFK")...)
+	w.send("12T08:00", processed("LZRH", ".J/R", ".F/LX102/12MAR/JFK")...)
+	b := w.one(plate)
+	expectList(t, "legs", legs(b), "LX102/12 ZRH-JFK Loaded on Aircraft", "LX100/12 ZRH-JFK Not Loaded")
+	expect(t, "set by the second load", b.Legs[1].SetBy, b.Events[2].Message)
+}
+
 // TestRules3Departed: a leg neither Loaded nor Offloaded is Delayed when its flight has departed by the
 // flight reference; a leg without a status stays so.
 func TestRules3Departed(t *testing.T) {
