@@ -83,7 +83,7 @@ type Leg struct {
 	Carrier        string // the airline code as sent
 	From, To       string // airports; "" if unknown
 	Living         bool
-	Status         Status   // NoStatus if the leg is known from an .I only and no event there set one
+	Status         Status   // NoStatus if the leg does not live, or is known from an .I only and no event there set one
 	Seat           string   // from the latest BSM at From, for this flight, that holds one
 	Arrived        bool     // an ARRIVED event at another airport than From names the flight
 	LeftWithoutBag bool     // DelayDeparted made it Delayed
@@ -127,7 +127,7 @@ func (b *Bag) LastLeg() (Leg, bool) {
 		legs = legs[:past]
 	}
 	for _, l := range slices.Backward(legs) {
-		if l.Living && l.Status != OnAircraft {
+		if l.Status != OnAircraft {
 			return l, true
 		}
 	}
@@ -171,7 +171,7 @@ func (b *Bag) LeaveBehind(reflight *Message) {
 func leaveBehind(legs []Leg, reflight *Message, except []Flight) {
 	for i := range legs {
 		l := &legs[i]
-		if l.Living && l.Status != NoStatus && l.Status != OnAircraft && !slices.Contains(except, l.Flight) &&
+		if l.Status != NoStatus && l.Status != OnAircraft && !slices.Contains(except, l.Flight) &&
 			(l.SetBy == nil || l.SetBy.compare(reflight) < 0) {
 			l.Status, l.SetBy, l.LeftWithoutBag = Delayed, reflight, false
 		}
@@ -208,7 +208,7 @@ func firstReflight(events iter.Seq2[int, Event]) *Message {
 func (b *Bag) DelayDeparted(departed func(f Flight, from, to string) bool) {
 	shared := true
 	for i, l := range b.Legs {
-		if !l.Living || l.Arrived || l.Status != NotLoaded || !departed(l.Flight, l.From, l.To) {
+		if l.Arrived || l.Status != NotLoaded || !departed(l.Flight, l.From, l.To) {
 			continue
 		}
 		if shared {

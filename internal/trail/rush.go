@@ -124,7 +124,7 @@ func (s *session) newPassenger(pnr string, all []*bag.Bag) *passenger {
 	}
 	var candidates []*bag.Bag
 	for _, b := range s.founded(all) {
-		if b.Rush && !b.OwnRush && len(b.Originals) == 0 && strings.EqualFold(b.PNR, pnr) {
+		if b.Rush && len(b.Originals) == 0 && strings.EqualFold(b.PNR, pnr) {
 			p.unnamed = append(p.unnamed, b)
 		}
 		if !b.Rush && !b.Cancelled && b.HasPNR(pnr) {

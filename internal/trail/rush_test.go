@@ -61,6 +61,11 @@ func TestRules3RushOriginal(t *testing.T) {
 		{"a plate that nobody knows", func(w *world) {
 			w.send("13T06:00", rushTag(rush, "13", ".M/0220000001")...)
 		}, "0220000001"},
+		{"a bag without living legs", func(w *world) {
+			w.send("12T06:00", checkIn(first, "12")...)
+			w.send("12T07:00", append([]string{"BSM", "DEL"}, checkIn(first, "12")[1:]...)...)
+			w.send("13T06:00", rushTag(rush, "13", ".M/0220000001")...)
+		}, "0220000001 LX100/12"},
 		{"of several bags the latest not after it", func(w *world) {
 			w.send("04T06:00", checkIn(first, "04")...)
 			w.send("04T06:00", checkIn(first, "10")...)
@@ -230,6 +235,7 @@ func TestRules5Lifetimes(t *testing.T) {
 	w.send("12T06:00", bsm()...)
 	w.send("12T06:05", bsm()...)                                                                // a copy
 	w.send("13T07:00", bpm(".J/S//A/13MAR/0730L", ".F/LX100/12MAR/JFK", ".N/0220000001001")...) // read at 06:30 UTC
+	w.send("13T09:00", bpm(".J/S//A/13MAR/0730L", ".F/LX100/12MAR/JFK", ".N/0220000001001")...) // a copy
 	w.send("03T07:00", named("LX100/03MAR/JFK", "SMITH/JOHN", "ABC123")...)
 	now, err := w.index.Read(t.Context(), trail.Wanted{PlateMessages: []bag.Plate{plate}})
 	if err != nil {
@@ -242,9 +248,32 @@ func TestRules5Lifetimes(t *testing.T) {
 			expect(t, "the bag of another journey", until, at("2026-03-04T07:00:00Z"))
 		case received.Equal(at("2026-03-12T06:05:00Z")):
 			expect(t, "a copy", until, at("2026-03-14T07:00:00Z"))
+		case received.Equal(at("2026-03-13T09:00:00Z")):
+			expect(t, "a copy that is later than the events", until, at("2026-03-14T09:00:00Z"))
 		default:
 			expect(t, "until", until, at("2026-03-14T07:00:00Z"))
 		}
+	}
+}
+
+func TestAMessageOfTwoBagsIsKeptAsLongAsTheOneThatEndsLater(t *testing.T) {
+	w := newWorld(t)
+	w.settings.Retention = 24 * time.Hour
+	w.send("12T06:00", named("LX100/12MAR/JFK", "ADAM/ANNA", "AAA111")...)
+	w.send("12T06:01", named("LX102/12MAR/JFK", "BERG/BEAT", "BBB222")...)
+	w.send("12T06:02", bpm(".J/S", ".F/LX104/12MAR/JFK", ".N/0220000001001")...)
+	w.send("14T06:00", bpm(".J/G", ".F/LX100/12MAR/JFK", ".N/0220000001001", ".L/AAA111")...)
+	now, err := w.index.Read(t.Context(), trail.Wanted{PlateMessages: []bag.Plate{plate}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, _ := now.PlateMessages[0].Messages()
+	for i, until := range w.reader().Lifetimes(plate, messages) {
+		want := at("2026-03-15T06:00:00Z")
+		if strings.Contains(messages[i].Raw, "BBB222") {
+			want = at("2026-03-13T06:02:00Z")
+		}
+		expect(t, messages[i].Raw, until, want)
 	}
 }
 

@@ -80,6 +80,51 @@ func TestTheFirstMessageIsFirstByReceipt(t *testing.T) {
 	expect(t, "seen by BA at LHR", codes(bag.NewViewer(t.Context(), covering{"BA", "LHR"}).View(b)), "SORTED")
 }
 
+func TestTheFirstMessageIsTheFirstThatNamesThePassenger(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BPM", ".V/1LZRH", ".J/S", ".F/LX318/12MAR/LHR", ".N/0220000001001", "ENDBPM")
+	w.send("12T07:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/1MUELLER", "ENDBSM")
+	view := bag.NewViewer(t.Context(), covering{"BA", "LHR"}).View(w.one(plate))
+	expect(t, "seen by BA at LHR", codes(view), "SORTED EXPECTED")
+}
+
+func TestThePNROfAPositioningShowsNoMessage(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/1MUELLER", ".L/XYZ789", "ENDBSM")
+	w.send("12T07:00", "BPM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".U/AKE12345LX", ".N/0220000001001", "ENDBPM")
+	w.send("12T08:00", "BPM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".U/AKE12345LX/41", ".L/XYZ789", "ENDBPM")
+	view := bag.NewViewer(t.Context(), covering{"LX", "ZRH"}).View(w.one(plate))
+	expect(t, "seen by LX at ZRH", codes(view), "LOADED_IN_CONTAINER LOADED_ON_AIRCRAFT")
+}
+
+func TestAViewerWhoseContextHasEndedSaysSo(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T07:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0220000001001", ".P/1MUELLER", ".L/XYZ789", "ENDBSM")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	viewer := bag.NewViewer(ctx, covering{"BA", "LHR"})
+	expect(t, "seen by BA at LHR", codes(viewer.View(w.one(plate))), "EXPECTED")
+	expect(t, "error", viewer.Err(), context.Canceled)
+}
+
+func TestABagThatIsNotSeenIsNotAmongTheBagsThatMayBeTheOriginal(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", checkIn("0220000001", "12")...)
+	w.send("12T06:01", "BSM", ".V/1LZRH", ".F/BA9/12MAR/LHR", ".N/0125000001001", ".P/SMITH/JOHN", ".L/ABC123", "ENDBSM")
+	w.send("13T06:00", rushTag("2220000009", "13", ".P/SMITH/JOHN", ".L/ABC123")...)
+	for _, tc := range []struct {
+		sight bag.Sight
+		want  string
+	}{{nil, "none"}, {covering{"LX", ""}, "0220000001 LX100/12"}} {
+		bags, err := w.reader().For(tc.sight).OfPlates(t.Context(), []bag.Plate{"2220000009"})
+		if err != nil || len(bags) != 1 {
+			t.Fatalf("%v, %v", bags, err)
+		}
+		expect(t, "original", original(bags[0]), tc.want)
+	}
+}
+
 // A key sees the messages of other airlines that have the PNR of one of its own, and no others with a
 // PNR.
 func TestAMessageWithThePNROfOneInScopeIsSeen(t *testing.T) {

@@ -62,11 +62,10 @@ func (r *Reader) FlightsAt(ctx context.Context, airport string, arriving bool, d
 	return slices.Compact(flights), nil
 }
 
-// compareFlights orders flights by airline, number and suffix.
+// compareFlights orders flights of one day by airline, number and suffix.
 func compareFlights(a, b bag.Flight) int {
 	number := func(f bag.Flight) string { return strings.TrimRight(f.Number, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") }
-	return cmp.Or(strings.Compare(a.Airline, b.Airline), cmp.Compare(len(number(a)), len(number(b))), strings.Compare(a.Number, b.Number),
-		cmp.Compare(a.Day, b.Day))
+	return cmp.Or(strings.Compare(a.Airline, b.Airline), cmp.Compare(len(number(a)), len(number(b))), strings.Compare(a.Number, b.Number))
 }
 
 // totalsAtOnce is how many flights one question adds up at the same time: while one waits for

@@ -67,6 +67,22 @@ func TestFlightsOfAnAirportAndDay(t *testing.T) {
 	check("ZRH", false, 12, "LX99  0 0 [0 0 0 0 0 0] 01T00:00", "LX100 JFK 4 1 [0 2 0 2 0 0] 12T08:02")
 }
 
+func TestAFlightIsOnceOnTheBoardOfAnAirportThatMessagesGiveTwoCodes(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX99/12MAR/LON", ".N/0724100003001", ".P/1HUBER", "ENDBSM")
+	w.send("12T06:01", "BSM", ".V/1LZRH", ".F/LX99/12MAR/LHR", ".N/0724100004001", ".P/1MEIER", "ENDBSM")
+	expectList(t, "board", w.board("LHR", true, 12), "LX99 ZRH 2 0 [0 2 0 0 0 0] 12T06:01")
+}
+
+func TestTotalsHaveTheFarEndOfMostLegsAndTheNewestMessage(t *testing.T) {
+	var totals trail.Totals
+	for i, to := range []string{"JFK", "BOS", "BOS"} {
+		totals.Add(&trail.Listed{Bag: &bag.Bag{}, Leg: bag.Leg{To: to}, Changed: at("2026-03-12T06:00:00Z").AddDate(0, 0, -i)}, false)
+	}
+	expect(t, "far end", totals.FarEnd, "BOS")
+	expect(t, "changed", totals.Changed, at("2026-03-12T06:00:00Z"))
+}
+
 // Who may ask for a flight, but not see all of a bag, is not told when the rest of it was last
 // heard of.
 func TestTotalsTellNothingOfOtherFlights(t *testing.T) {

@@ -131,8 +131,6 @@ func (r *Reader) OfPlates(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, 
 		if err := s.joinOriginals(ctx, b); err != nil {
 			return nil, err
 		}
-	}
-	for _, b := range bags { // not before every original is joined, since this changes statuses
 		if _, err := s.leaveBehind(ctx, b); err != nil {
 			return nil, err
 		}

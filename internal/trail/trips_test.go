@@ -10,10 +10,16 @@ import (
 
 // The bags of a group are found in as many round trips as those of one passenger, rush bags included.
 func TestPassengerTakesFewRoundTripsHoweverManyBags(t *testing.T) {
+	for _, pnr := range []string{".L/TOUR99", ".L"} { // with or without which the rush bags are filed under it
+		passengerTakesFewRoundTrips(t, pnr)
+	}
+}
+
+func passengerTakesFewRoundTrips(t *testing.T, pnr string) {
 	w := newWorld(t)
 	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX14/12MAR/JFK", ".N/0724100001200", ".P/TOUR", ".L/TOUR99", "ENDBSM")
 	for i := range 50 {
-		w.send(fmt.Sprintf("13T06:%02d", i), "BSM", ".V/1LZRH", ".F/LX14/13MAR/JFK", fmt.Sprintf(".N/2724200%03d001", i), fmt.Sprintf(".M/0724100%03d", i+1), ".P/TOUR", ".L/TOUR99", "ENDBSM")
+		w.send(fmt.Sprintf("13T06:%02d", i), "BSM", ".V/1LZRH", ".F/LX14/13MAR/JFK", fmt.Sprintf(".N/2724200%03d001", i), fmt.Sprintf(".M/0724100%03d", i+1), ".P/TOUR", pnr, "ENDBSM")
 	}
 	index := &counting{Index: w.index}
 	bags, err := trail.New(index, w.enricher, w.settings).OfPassenger(t.Context(), "TOUR99", inMarch(12))
