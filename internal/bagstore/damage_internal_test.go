@@ -64,3 +64,15 @@ func TestDamageThatCannotBeMovedIsToldWithoutItsName(t *testing.T) {
 	s.Close()                                                        // does not wait until it is tried again
 	s.report(damage{"b:0220123456", badValue, "identity", "SECRET"}) // is left alone
 }
+
+func TestDamageThatFoundNoRoomIsReportedAgain(t *testing.T) {
+	s := &Store{damages: damageQueue{queue: make(chan damage, 1)}}
+	first, second := damage{key: "b:0220000001"}, damage{key: "b:0220000002"}
+	s.report(first)
+	s.report(second)
+	<-s.damages.queue
+	s.report(second)
+	if len(s.damages.queue) != 1 {
+		t.Error("it was forgotten")
+	}
+}

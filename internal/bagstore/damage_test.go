@@ -191,6 +191,9 @@ func testWrongType(t *testing.T, b *fixture) {
 		); err != nil {
 			t.Fatal(err)
 		}
+		if _, err := s.Reader().Lengths(ctx, []bag.Plate{damagedPlate}); err != nil {
+			t.Error(err)
+		}
 		b.read(s.Reader(), filings) // what is left
 		b.waitMoved(damaged, i+1)
 		aside := b.prefix + "x:{" + key + "}:key"
@@ -211,7 +214,7 @@ func testWrongMember(t *testing.T, b *fixture) {
 	filings := aBag()
 	b.file(s, filings...)
 	moved := 0
-	members := map[string][]string{"zset": {"", "022012345", "0220123456001", "02201X3456"}, "set": {"", "-1", "10000000000", "9223372036854775808"}}
+	members := map[string][]string{"zset": {"", "022012345", "0220123456001", "02201X3456", "SWRX1"}, "set": {"", "-1", "10000000000", "9223372036854775808"}}
 	for _, key := range b.keys() {
 		kind := b.client.Type(ctx, key).Val()
 		for _, member := range members[kind] {
@@ -230,7 +233,7 @@ func testWrongMember(t *testing.T, b *fixture) {
 			}
 		}
 	}
-	if moved != 24 {
+	if moved != 29 {
 		t.Errorf("%d members", moved)
 	}
 }
@@ -266,11 +269,14 @@ func testSweepPastDamage(t *testing.T, b *fixture) {
 	ctx := context.Background()
 	s, damaged := b.openTold()
 	filings := aBag()
-	b.file(s, filings...)
+	b.file(s, append(filings, filingOf("due", 175, "0220123458", lx("2"), "PNR1"))...)
 	for key := range b.hashes() {
 		if err := b.client.HSet(ctx, key, "identity", "").Err(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := b.client.HSet(ctx, b.prefix+"b:0220123458", "identity", "").Err(); err != nil {
+		t.Fatal(err)
 	}
 	if err := b.client.RPush(ctx, b.prefix+"b:0220123457", "no hash").Err(); err != nil {
 		t.Fatal(err)
@@ -278,9 +284,9 @@ func testSweepPastDamage(t *testing.T, b *fixture) {
 	if err := b.client.RPush(ctx, b.prefix+"p:XYZ999", "no set").Err(); err != nil {
 		t.Fatal(err)
 	}
-	if swept := b.sweep(s, nil); swept.Damaged != 2 {
+	if swept := b.sweep(s, nil); swept.Damaged != 3 {
 		t.Errorf("swept %+v", swept)
 	}
-	b.waitMoved(damaged, 3)
+	b.waitMoved(damaged, 4)
 	b.check(s, filings)
 }

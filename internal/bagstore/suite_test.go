@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -799,6 +800,7 @@ func testGrace(t *testing.T, b *fixture) {
 	if n := len(b.read(b.open(retention, in(retention/90)).Reader(), []bag.Filing{old}).Flights[lx("1")]); n != 0 {
 		t.Error("it stays for longer")
 	}
+	b.file(s, bag.Filing{Raw: "BSM", Received: time.UnixMilli(math.MaxInt64), Entries: old.Entries}) // of a feed with a wrong clock
 }
 
 func testReady(t *testing.T, b *fixture) {

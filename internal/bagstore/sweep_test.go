@@ -124,6 +124,9 @@ func testExtend(t *testing.T, b *fixture) {
 		filingOf("bag found again", 10, "0220000001", lx("2"), "PNR1"),
 	}
 	b.file(s, filings...)
+	if err := b.client.ExpireAt(context.Background(), b.prefix+"b:0220000001", now().Add(5*day)).Err(); err != nil { // a process ended between two commands
+		t.Fatal(err)
+	}
 	if swept := b.sweep(s, filings); swept.Extended != 1 || swept.Messages != 0 {
 		t.Errorf("swept %+v", swept)
 	}
