@@ -93,7 +93,7 @@ func (e end) has(l bag.Leg) bool {
 	if e.arriving {
 		code = l.To
 	}
-	return code != "" && e.reader.settings.Airports.Listed(code, e.airport)
+	return e.reader.settings.Airports.Listed(code, e.airport)
 }
 
 // eachAt calls do for each bag of a list that has a leg with that end. The leg has its current

@@ -74,6 +74,15 @@ func TestAFlightIsOnceOnTheBoardOfAnAirportThatMessagesGiveTwoCodes(t *testing.T
 	expectList(t, "board", w.board("LHR", true, 12), "LX99 ZRH 2 0 [0 2 0 0 0 0] 12T06:01")
 }
 
+func TestThePlatesOfASurnameAreFoundByItsLetters(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX99/12MAR/LHR", ".N/0724100003001", ".P/1O'NEIL", "ENDBSM")
+	plates, err := w.reader().PlatesNamed(t.Context(), []bag.Flight{{Airline: "LX", Number: "99", Day: inMarch(12)}}, "o neil")
+	if err != nil || !slices.Equal(plates, []bag.Plate{"0724100003"}) {
+		t.Errorf("%s, %v", plates, err)
+	}
+}
+
 func TestTotalsHaveTheFarEndOfMostLegsAndTheNewestMessage(t *testing.T) {
 	var totals trail.Totals
 	for i, to := range []string{"JFK", "BOS", "BOS"} {

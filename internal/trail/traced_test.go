@@ -90,6 +90,16 @@ func TestAChainHoldsNoPlateTwice(t *testing.T) {
 	}
 }
 
+func TestAChainGoesThroughTheFirstOriginalThatIsKnown(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", checkIn(plate, "12")...)
+	w.send("13T06:00", "BSM", ".V/1LZRH", ".F/LX200/13MAR/JFK", ".N/2220000009001", ".L/ABC123", ".M/0220000008", ".N/2220000009001", ".L/ABC123", ".M/"+string(plate), "ENDBSM")
+	traced, err := w.reader().TracePlates(t.Context(), []bag.Plate{"2220000009"})
+	if err != nil || len(traced) != 1 || !slices.Equal(traced[0].Chain, []bag.Plate{plate, "2220000009"}) {
+		t.Fatalf("%+v, %v", traced, err)
+	}
+}
+
 // The rush bag names no plate, and the second of the PNRs that find the bag.
 func TestARushBagIsFoundUnderEachPNROfItsOriginal(t *testing.T) {
 	w := newWorld(t)
