@@ -5,7 +5,6 @@
 package bagdoc
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -134,7 +133,7 @@ func appendChecked(dst []byte, b *bag.Bag) []byte {
 }
 
 func (w *Writer) appendLeg(dst []byte, t trail.Traced, l *bag.Leg) []byte {
-	dst = strictjson.AppendText(append(dst, '{'), "airline", cmp.Or(l.Carrier, l.Airline))
+	dst = strictjson.AppendText(append(dst, '{'), "airline", l.Carrier)
 	dst = strictjson.AppendMember(dst, "flight", l.Number)
 	dst = strictjson.AppendMember(dst, "date", l.Day.String())
 	dst = strictjson.AppendMember(dst, "from", l.From)

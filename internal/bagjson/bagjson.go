@@ -110,9 +110,7 @@ func appendFlightInfo(dst []byte, m *bag.Message) []byte {
 func appendOnward(dst []byte, flights []bag.Segment) []byte {
 	return strictjson.AppendGroup(dst, "onward", "[]", func(dst []byte) []byte {
 		for _, f := range flights {
-			if !f.IsZero() {
-				dst = appendFlightObject(strictjson.AppendComma(dst), f, destinationSecond)
-			}
+			dst = appendFlightObject(strictjson.AppendComma(dst), f, destinationSecond)
 		}
 		return dst
 	})
@@ -168,10 +166,8 @@ func appendReflighted(dst []byte, r *bag.Reflighted) []byte {
 func appendAirlineData(dst []byte, data []string) []byte {
 	return strictjson.AppendGroup(dst, "airline_data_set", "[]", func(dst []byte) []byte {
 		for _, line := range data {
-			if line != "" {
-				dst = append(strictjson.AppendComma(dst), '{')
-				dst = append(strictjson.AppendText(dst, "airline_data", line), '}')
-			}
+			dst = append(strictjson.AppendComma(dst), '{')
+			dst = append(strictjson.AppendText(dst, "airline_data", line), '}')
 		}
 		return dst
 	})

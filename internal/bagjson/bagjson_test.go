@@ -38,10 +38,10 @@ func full(t *testing.T) (*bag.Event, bagjson.EventContext) {
 	e := &bag.Event{Code: "LOADED_ON_AIRCRAFT", Description: "Bag Loaded on Aircraft", Sets: bag.OnAircraft, Message: &bag.Message{
 		Head: at("ZRH", "ZRHG1", "ZRHG2"), Happened: time.Date(2026, 3, 14, 11, 22, 33, 999_000_000, time.UTC), Raw: "BPM\r\n",
 		Inbound: segment(t, "BA", "712", "2026-03-13", "LHR"), Outbound: segment(t, "LX", "100A", "2026-03-14", "JFK"),
-		Onward:     []bag.Segment{segment(t, "AA", "1", "2026-03-14", "LAX"), {}, segment(t, "AA", "2", "2026-03-15", "SFO")},
+		Onward:     []bag.Segment{segment(t, "AA", "1", "2026-03-14", "LAX"), segment(t, "AA", "2", "2026-03-15", "SFO")},
 		Stowage:    parser.Stowage{Device: "AKE25219OZ", Compartment: "41"},
 		Connection: &bag.Segment{Flight: bag.Flight{Airline: "AA", Number: "1"}, Carrier: "AA", Airport: "LAX"},
-		Details:    parser.Details{PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "", "T\"WO"}},
+		Details:    parser.Details{PassengerStatus: "C", TagStatus: "A", PNR: "ABC123", FrequentFlyer: "LX123", AirlineData: []string{"ONE", "T\"WO"}},
 	}}
 	return e, bagjson.EventContext{Unknown: true, Raw: true, Reflighted: &bag.Reflighted{
 		Plate: "0724100009", Flight: bag.Flight{Airline: "LX", Number: "14", Day: day(t, "2026-03-12")}, Carrier: "LX",
