@@ -144,6 +144,11 @@ func testExtend(t *testing.T, b *fixture) {
 			t.Errorf("%s expires in %d days, want %d", key, got, days)
 		}
 	}
+	if err := b.client.Del(context.Background(), b.prefix+"p:PNR1").Err(); err != nil {
+		t.Fatal(err)
+	}
+	b.sweep(s, filings)
+	b.expiry(b.prefix + "p:PNR1") // each sweep writes it, whatever the sweep before has written
 }
 
 func testHeal(t *testing.T, b *fixture) {
