@@ -27,8 +27,10 @@ func (l lifetimes) Lifetimes(_ bag.Plate, messages []bag.Stored) []time.Time {
 	return ends
 }
 
+// Entry returns so many keys that those of a page are more than a batch.
 func (lifetimes) Entry(plate bag.Plate, _ bag.Stored) bag.Entry {
-	return bag.Entry{Plate: plate, PNRs: []string{"ABC123"}, Flights: []bag.Flight{{Airline: "LX", Number: "1"}}, Surnames: []string{"MUELLER"}}
+	pnrs := []string{"A" + string(plate), "B" + string(plate), "C" + string(plate)}
+	return bag.Entry{Plate: plate, PNRs: pnrs, Flights: []bag.Flight{{Airline: "LX", Number: "1"}}, Surnames: []string{"MUELLER"}}
 }
 
 // A full Redis refuses to note the sweep, and to extend what is kept for longer than its retention.
@@ -62,6 +64,14 @@ func TestASweepRemovesWhatHasEndedFromAFullRedis(t *testing.T) {
 			t.Fatalf("plate %d has %d messages, %v", i, n, err)
 		}
 	}
+}
+
+func TestTheFirstSweepWaitsForAnIntervalWithoutOne(t *testing.T) {
+	t.Parallel()
+	s := open(t, redistest.StartServer(t).URL(""), bagstore.Config{Retention: 720 * time.Second}) // a sweep is due every four seconds
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+	defer stop()
+	s.Sweeper(lifetimes{}, 0, func(bagstore.SweepCounts, error) { t.Error("a process has swept at once") }).Run(ctx)
 }
 
 func TestSweepsStayHeldThoughRedisIsFull(t *testing.T) {
