@@ -340,10 +340,10 @@ func TestAThirdCodeDoesNotConnectTheExitsOfTwo(t *testing.T) {
 	expectList(t, "legs", legs(w.one(plate)), "DL1/12 JFK-LAX Not Loaded", "AA3/12 ZME-PHL", "(UA5/12 EWR-ORD)")
 }
 
-func TestABSMThatIsNotCurrentAtItsAirportIsNotCurrentAtAnotherOfTheCity(t *testing.T) {
+func TestABSMThatIsNotCurrentAtItsAirportIsNotCurrentAtOneThatIsOnePlaceWithIt(t *testing.T) {
 	w := newWorld(t)
-	w.send("12T06:00", source("LLGW", "", ".F/BA1/12MAR/JFK")...)
-	w.send("12T06:10", source("LLON", "", ".F/BA2/12MAR/JFK")...)
-	w.send("12T06:20", source("LLHR", "", ".F/BA3/12MAR/JFK")...)
-	expectList(t, "legs", legs(w.one(plate)), "BA3/12 LHR-JFK Not Loaded", "(BA2/12 LON-JFK)", "(BA1/12 LGW-JFK)")
+	w.send("12T06:00", source("LZME", "", ".F/UA1/12MAR/LAX")...)
+	w.send("12T06:10", source("LEWR", "", ".F/UA2/12MAR/LAX")...)
+	w.send("12T06:20", source("LJFK", "", ".F/UA3/12MAR/LAX")...)
+	expectList(t, "legs", legs(w.one(plate)), "UA3/12 JFK-LAX Not Loaded", "(UA2/12 EWR-LAX)", "(UA1/12 ZME-LAX)")
 }
