@@ -76,3 +76,21 @@ func TestDamageThatFoundNoRoomIsReportedAgain(t *testing.T) {
 		t.Error("it was forgotten")
 	}
 }
+
+func TestWhatNeverExpiredIsKeptAsideForTheRetention(t *testing.T) {
+	s, err := Open(redistest.Open(t, ""), Config{Retention: time.Hour, Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	client := s.redis.WriteClient()
+	if err := client.RPush(t.Context(), "b:0220123456", "no hash").Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.moveAside(t.Context(), damage{key: "b:0220123456", kind: badType}); err != nil {
+		t.Fatal(err)
+	}
+	if left := client.TTL(t.Context(), "x:{b:0220123456}:key").Val(); left < 59*time.Minute || left > 61*time.Minute {
+		t.Errorf("it expires in %v", left)
+	}
+}
