@@ -83,7 +83,7 @@ type Leg struct {
 	Carrier        string // the airline code as sent
 	From, To       string // airports; "" if unknown
 	Living         bool
-	Status         Status   // NoStatus if the leg does not live, or is known from an .I only and no event there set one
+	Status         Status   // NoStatus if not Living, or if known from an .I only and no event there set one
 	Seat           string   // from the latest BSM at From, for this flight, that holds one
 	Arrived        bool     // an ARRIVED event at another airport than From names the flight
 	LeftWithoutBag bool     // DelayDeparted made it Delayed

@@ -56,24 +56,24 @@ func bagOf(plate bag.Plate, messages ...*bag.Message) *bag.Bag {
 // document is what a test looks at.
 type document struct {
 	Legs []struct {
-		Seat         string
-		Status       string
-		Status_event string
+		Seat        string
+		Status      string
+		StatusEvent string `json:"status_event"`
 	}
 	Events []struct {
-		ID              string
-		Leg             *int
-		Reflighted_info *struct {
+		ID         string
+		Leg        *int
+		Reflighted *struct {
 			Bagtag  string
 			Flights *struct{ Airline string }
-		}
+		} `json:"reflighted_info"`
 	}
-	Events_left_out      int
-	Rush_plate           string
-	Chain                []string
-	Last_event           *struct{ Code string }
-	Stowage_device       string
-	Aircraft_compartment string
+	LeftOut     int    `json:"events_left_out"`
+	RushPlate   string `json:"rush_plate"`
+	Chain       []string
+	LastEvent   *struct{ Code string } `json:"last_event"`
+	Device      string                 `json:"stowage_device"`
+	Compartment string                 `json:"aircraft_compartment"`
 }
 
 func read(t *testing.T, text []byte) (d document) {
@@ -103,7 +103,7 @@ func TestOnlyTheNewestEventsAreWritten(t *testing.T) {
 	w := writer(t, nil)
 	w.MaxEvents = 2
 	text, _ := w.Append(nil, trail.Traced{Bag: b})
-	if d := read(t, text); len(d.Events) != 2 || d.Events[0].ID != bag.EventID(b.Plate, b.Events[1].Message) || d.Events_left_out != 1 {
+	if d := read(t, text); len(d.Events) != 2 || d.Events[0].ID != bag.EventID(b.Plate, b.Events[1].Message) || d.LeftOut != 1 {
 		t.Errorf("%s", text)
 	}
 }
@@ -124,7 +124,7 @@ func TestTheCauseOfAStatusIsNotNamedIfItsMessageIsNotSeen(t *testing.T) {
 	for _, e := range rush.Events {
 		original.Legs[0].Status, original.Legs[0].SetBy = bag.Delayed, e.Message
 		d := written(t, only("LX"), trail.Traced{Bag: original, LeftBy: rush})
-		if seen := e.Message.Outbound.Airline == "LX"; (d.Legs[0].Status_event != "") != seen || d.Legs[0].Status != "Delayed" {
+		if seen := e.Message.Outbound.Airline == "LX"; (d.Legs[0].StatusEvent != "") != seen || d.Legs[0].Status != "Delayed" {
 			t.Errorf("by %s: %+v", e.Message.Outbound.Airline, d.Legs[0])
 		}
 	}
@@ -142,11 +142,11 @@ func TestBagsAreJoinedForAKeyThatSeesTheirFirstMessages(t *testing.T) {
 			original.RushTag = rush
 			joined := first == "LX" && ofOther == "LX"
 			d := written(t, only("LX"), trail.Traced{Bag: rush})
-			if info := d.Events[len(d.Events)-1].Reflighted_info; info == nil || info.Bagtag != string(original.Plate) || (info.Flights != nil) != joined {
+			if info := d.Events[len(d.Events)-1].Reflighted; info == nil || info.Bagtag != string(original.Plate) || (info.Flights != nil) != joined {
 				t.Errorf("first messages of %s and %s: %+v", first, ofOther, info)
 			}
-			if d := written(t, only("LX"), trail.Traced{Bag: original}); (d.Rush_plate != "") != joined {
-				t.Errorf("first messages of %s and %s: rush plate %q", first, ofOther, d.Rush_plate)
+			if d := written(t, only("LX"), trail.Traced{Bag: original}); (d.RushPlate != "") != joined {
+				t.Errorf("first messages of %s and %s: rush plate %q", first, ofOther, d.RushPlate)
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func TestBagsAreJoinedForAKeyThatSeesTheirFirstMessages(t *testing.T) {
 func TestAFlightOfTheOriginalThatNoSeenMessageNamesIsNotShown(t *testing.T) {
 	rush, original := bagOf("2220000001", message("LX", 3)), bagOf("0220000001", message("LX", 1), message("BA", 2))
 	rush.Reflighted = []bag.Reflighted{{Plate: original.Plate, Flight: original.Legs[1].Flight, Carrier: "BA", Bag: original}}
-	if info := written(t, only("LX"), trail.Traced{Bag: rush}).Events[0].Reflighted_info; info == nil || info.Flights != nil {
+	if info := written(t, only("LX"), trail.Traced{Bag: rush}).Events[0].Reflighted; info == nil || info.Flights != nil {
 		t.Errorf("%+v", info)
 	}
 }
@@ -200,7 +200,7 @@ func TestABagOnAFlightShowsWhereItIsLoadedThere(t *testing.T) {
 		}, " "},
 	} {
 		d := onFlight(t, bagOf("0220000001", message("LX", 1)), c.change)
-		if got := d.Stowage_device + " " + d.Aircraft_compartment; got != c.want || d.Last_event == nil {
+		if got := d.Device + " " + d.Compartment; got != c.want || d.LastEvent == nil {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -208,11 +208,11 @@ func TestABagOnAFlightShowsWhereItIsLoadedThere(t *testing.T) {
 
 func TestABagOnAFlightHasTheSeatOfTheListWhileTheLegLives(t *testing.T) {
 	seat := func(b *bag.Bag, listed *trail.Listed) { b.Legs[0].Seat, listed.Leg.Seat = "14C", "12A" }
-	if d := onFlight(t, bagOf("0220000001", message("LX", 1)), seat); d.Legs[0].Seat != "12A" || d.Last_event == nil {
+	if d := onFlight(t, bagOf("0220000001", message("LX", 1)), seat); d.Legs[0].Seat != "12A" || d.LastEvent == nil {
 		t.Errorf("%+v", d)
 	}
 	past := func(b *bag.Bag, _ *trail.Listed) { b.Legs[0].Living = false }
-	if d := onFlight(t, bagOf("0220000001", message("LX", 1)), past); d.Last_event != nil {
+	if d := onFlight(t, bagOf("0220000001", message("LX", 1)), past); d.LastEvent != nil {
 		t.Error("the last event of a bag is shown that has left the list")
 	}
 }
