@@ -1,5 +1,6 @@
-// Package telemetry has the log and the metrics of a process, and the ops server with /livez,
-// /readyz, /metrics and /debug/pprof. It does not depend on the domain, and has no globals.
+// Package telemetry has the log and the metrics of a process, the ops server with /livez, /readyz,
+// /metrics and /debug/pprof, and listeners that log why they accept no connections. It does not
+// depend on the domain, and has no globals.
 package telemetry
 
 import (
