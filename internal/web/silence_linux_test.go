@@ -17,6 +17,9 @@ import (
 
 // The network between them is gone, and neither end is told.
 func TestAStreamEndsThirtySecondsAfterItsCallerHasVanished(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as the limit")
+	}
 	t.Parallel()
 	op := web.Operation{
 		Operation: operation.ByID("getChanges"),
