@@ -71,7 +71,7 @@ func (r Rules) loadedLast(events []Event) []*Message {
 			continue
 		}
 		airports = append(airports, m.Airport)
-		if e.Sets.Loaded() { // then its flight departs there: see processingEvent and withPositionings
+		if e.Sets.Loaded() { // then its flight, if it has one, departs there: see processingEvent and withPositionings
 			loaded = append(loaded, m)
 		}
 	}
