@@ -289,7 +289,7 @@ func (s *sender) pauseFor(ctx context.Context, d *Definition, reason string) err
 	return s.save(ctx)
 }
 
-// saveRetryWait is how long a sender waits before it writes its position again.
+// saveRetryWait is the time between two attempts to write the position of a webhook, or to delete one.
 const saveRetryWait = time.Second
 
 // save writes the position. It retries until it succeeds or ctx ends: the next batch must wait for
