@@ -58,10 +58,10 @@ func (c *Call) readBody() {
 	}
 }
 
-// discard reads the rest of the body of a request that has its answer, up to twice a limit. Some
+// discard reads the rest of the body of a request whose answer is written, up to twice a limit. Some
 // clients do not read the answer before they have sent the whole body, and would find the connection
-// reset; so would nginx, which then answers 502. If nothing of the body was read, a client that sends
-// Expect has not sent it.
+// reset; so would nginx, which then answers 502. A short answer leaves the process only after that.
+// If nothing of the body was read, a client that sends Expect has not sent it.
 func discard(r *http.Request, begun bool, limit int) {
 	if begun || r.Header.Get("Expect") == "" {
 		_, _ = io.CopyN(io.Discard, r.Body, 2*int64(limit))
