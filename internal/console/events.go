@@ -45,7 +45,8 @@ func (e eventDoc) Word() string {
 	return cmp.Or(looks[e.Code].word, strings.TrimPrefix(description, "Bag "), e.Code)
 }
 
-// arrivedWith reports whether the event says that the bag has arrived with the flight of a leg.
+// arrivedWith reports whether the event says that the bag has arrived with the flight of a leg. The
+// airline is not compared, since the message may have its other code.
 func (e *eventDoc) arrivedWith(l *legDoc) bool {
 	on := func(s segmentDoc) bool { return s.Flight == l.Flight && s.Date == l.Date }
 	return e.Code == bag.EventArrived && (on(e.Flights.Inbound) || on(e.Flights.Outbound))
