@@ -175,7 +175,8 @@ func advertised(addr net.Addr) net.Addr {
 }
 
 // brokerListener has the address at which clients reach the broker. Its connections check the heads of
-// requests. The broker itself would stop listening after an error of Accept.
+// requests. The listener in it must be patient, since the broker stops listening after an error of
+// Accept.
 type brokerListener struct {
 	net.Listener
 	addr net.Addr
