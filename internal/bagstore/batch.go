@@ -101,11 +101,13 @@ func (b *batch) full() bool { return len(b.commands) >= batchCommands || b.bytes
 func (b *batch) send(ctx context.Context) error {
 	err := b.trip(ctx)
 	if redis.WrongType(err) {
+		moved := make(map[string]bool)
 		for i := range b.commands {
 			key, _ := b.commands[i].args[1].(string)
-			if !redis.WrongType(b.commands[i].reply.Err()) {
+			if !redis.WrongType(b.commands[i].reply.Err()) || moved[key] {
 				continue
 			}
+			moved[key] = true
 			if err := b.store.moveAside(ctx, damage{key: key, kind: badType}); err != nil {
 				return err
 			}

@@ -92,7 +92,7 @@ func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(Sw
 func (w *Sweeper) Run(ctx context.Context) {
 	interval := w.store.sweepInterval()
 	var full time.Time // when a full Redis last did not note a sweep of this process
-	begin := func() (due bool) {
+	begin := func() (due, ok bool) {
 		due, err := w.store.redis.WriteClient().SetNX(ctx, w.store.keys.sweep(), sweeping, interval).Result()
 		if redis.Full(err) {
 			if due, err = time.Since(full) >= interval, nil; due {
@@ -102,12 +102,12 @@ func (w *Sweeper) Run(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			w.done(SweepCounts{}, unavailable("sweep", err))
 		}
-		return due && ctx.Err() == nil
+		return due, err == nil && ctx.Err() == nil
 	}
 	begin()             // wait for an interval without a sweep
 	unfinished := false // the last sweep of this process has failed
 	pause.Every(ctx, max(interval/24, time.Second), func() {
-		if !begin() && !unfinished {
+		if due, ok := begin(); !ok || !due && !unfinished {
 			return
 		}
 		counts, err := w.Sweep(ctx)

@@ -148,6 +148,9 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 	age := now.Sub(time.Unix(o.epoch.Begun, 0)) // of the epoch
 	if told < 0 {
 		told, floor = o.consumed-1, o.consumed
+		if age < clockSkew {
+			return told, floor, nil // consumed marks were told in the epoch before, if at all
+		}
 	}
 	// The topic of changes is kept for longer than the index. So the index that was built from it is
 	// complete for all marks within the retention and the epoch. Marks without a change there, such as

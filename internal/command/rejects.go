@@ -259,7 +259,7 @@ func (d *rejectDesk) dismiss() *cobra.Command {
 	job := bulkJob{desk: d, action: "dismiss"}
 	cmd := &cobra.Command{
 		Use:   "dismiss [ID…]",
-		Short: "Dismiss rejected messages, by ids or filters",
+		Short: "Dismiss rejected messages, by ids or filters; exit code 1 if any of several is skipped",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if job.wanted(cmd, args) {
 				return job.run(cmd, args, map[string]any{"reason": reason})

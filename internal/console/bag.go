@@ -205,10 +205,10 @@ func (b *bagDoc) linked(plate string, among []bagDoc) (best *bagDoc) {
 		if slices.Contains(o.Chain, b.Plate) {
 			fit += 4
 		}
-		if o.Passenger.PNR == b.Passenger.PNR {
+		if o.Passenger.PNR != "" && o.Passenger.PNR == b.Passenger.PNR {
 			fit += 2
 		}
-		if o.Passenger.LastName == b.Passenger.LastName {
+		if o.Passenger.LastName != "" && o.Passenger.LastName == b.Passenger.LastName {
 			fit++
 		}
 		if fit > most {

@@ -75,7 +75,7 @@ func (s *Store) Claim(ctx context.Context, id string) (note, claim string, err e
 	for {
 		claimed, err := client.SetNX(ctx, s.key(id), own, claimTTL).Result()
 		if err != nil {
-			go s.takeBack(ctx, s.key(id), own)
+			go s.removeLate(ctx, s.key(id), own)
 			return "", "", redis.Unavailable("requeststore: claim", err)
 		}
 		if claimed {
@@ -129,9 +129,9 @@ func (s *Store) run(ctx context.Context, script *goredis.Script, key string, arg
 	return script.Run(ctx, s.redis.WriteClient(), []string{key}, args...).Err()
 }
 
-// takeBack removes a claim that failed. It looks for the claim for a minute, since the network may
+// removeLate removes a claim that failed. It looks for the claim for a minute, since the network may
 // deliver it after its sender has given up.
-func (s *Store) takeBack(ctx context.Context, key, claim string) {
+func (s *Store) removeLate(ctx context.Context, key, claim string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
 	defer cancel()
 	for {

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/gin-gonic/gin"
+
 	"bagtrail/internal/strictjson"
 )
 
@@ -58,14 +60,16 @@ func (c *Call) readBody() {
 	}
 }
 
-// discard reads the rest of the body of a request whose answer is written, up to twice a limit. Some
+// discard sends the answer to a request, and reads the rest of the body, up to twice a limit. Some
 // clients do not read the answer before they have sent the whole body, and would find the connection
-// reset; so would nginx, which then answers 502. A short answer leaves the process only after that.
-// If nothing of the body was read, a client that sends Expect has not sent it.
-func discard(r *http.Request, begun bool, limit int) {
-	if begun || r.Header.Get("Expect") == "" {
-		_, _ = io.CopyN(io.Discard, r.Body, 2*int64(limit))
+// reset; so would nginx, which then answers 502. If nothing of the body was read, a client that sends
+// Expect has not sent it.
+func discard(w gin.ResponseWriter, r *http.Request, begun bool, limit int) {
+	if r.ContentLength == 0 || !begun && r.Header.Get("Expect") != "" {
+		return
 	}
+	w.Flush()
+	_, _ = io.CopyN(io.Discard, r.Body, 2*int64(limit))
 }
 
 // Text returns the value of the string member name of the body, and the offset in the body of the

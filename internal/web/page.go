@@ -54,7 +54,9 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 		http.Error(w, "The page cannot be shown: the service has failed.", http.StatusInternalServerError)
 	}
 	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), bytesSent(w, r), "", id, cause})
-	discard(r, false, maxBody)
+	if w.Status() >= http.StatusBadRequest {
+		discard(w, r, false, maxBody)
+	}
 }
 
 // countedPage counts large bodies of a page as large answers until they are written, since a caller

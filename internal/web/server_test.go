@@ -206,6 +206,15 @@ func TestACallerThatIsRefusedBeforeItsBodyIsReadIsToldSo(t *testing.T) {
 		if text, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(text), "HTTP/1.0 "+status+"\r\n") {
 			t.Errorf("%s: %q, %v", target, text, err)
 		}
+		slow := dial(t, address) // the answer does not wait for the rest of the body
+		_ = slow.SetReadDeadline(time.Now().Add(10 * time.Second))
+		if _, err := io.WriteString(slow, head+"x"); err != nil {
+			t.Errorf("%s: %v", target, err)
+		}
+		begin := make([]byte, len("HTTP/1.0 "+status))
+		if _, err := io.ReadFull(slow, begin); err != nil || string(begin) != "HTTP/1.0 "+status {
+			t.Errorf("%s, before the rest of the body: %q, %v", target, begin, err)
+		}
 	}
 }
 

@@ -155,7 +155,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	}
 	s.record(access{r, template, answer.Status, s.Clock().Sub(began) - c.idle, bytesSent(w, r), key, c.RequestID, answer.Cause})
 	if answer.Status >= http.StatusBadRequest {
-		discard(r, c.received > 0, limit)
+		discard(w, r, c.received > 0, limit)
 	}
 	c.reuse(answer.Body)
 	s.calls.Put(c)

@@ -165,7 +165,7 @@ func (d *Definition) replaceSecret(now time.Time) {
 	d.Replaced = d.Replaced[max(0, len(d.Replaced)-maxReplaced):]
 }
 
-// Test posts a message without changes, once, and returns the delivery.
+// Test makes one attempt to post a message without changes, and returns the delivery.
 func (s *Service) Test(ctx context.Context, d *Definition) Delivery {
 	at := s.now()
 	return s.post(ctx, d, message{id: messageID(d.ID, "test", at.Format(time.RFC3339Nano)), kind: "bags.test", data: []byte(`{"changes":[]}`)})
