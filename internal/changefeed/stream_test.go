@@ -185,11 +185,19 @@ func TestAStreamThatLagsCatchesUpFromTheIndex(t *testing.T) {
 		for i := range 700 {
 			messages = append(messages, bsm(fmt.Sprintf("07241%05d", i), "LX100", "MUELLER", "ABC123"))
 		}
-		published := w.feed.Follow(r.asker)
+		published, idle, n := w.feed.Follow(r.asker), w.feed.Follow(r.asker), 0
 		w.file(w.received, messages...)
 		w.settle()
-		w.eventually("more are published than a stream collects", func() bool { _, missed := published.Take(); return missed })
+		w.eventually("all are published", func() bool {
+			more, missed := published.Take()
+			n += len(more)
+			return missed || n >= len(messages)
+		})
+		if _, missed := idle.Take(); !missed {
+			t.Error("a stream that takes nothing collects all")
+		}
 		published.Leave()
+		idle.Leave()
 		seen := map[string]bool{}
 		for len(seen) < want {
 			if e := l.next(); e.name == changefeed.EventChange {
