@@ -134,18 +134,15 @@ func (s *Store) run(ctx context.Context, script *goredis.Script, key string, arg
 func (s *Store) removeLate(ctx context.Context, key, claim string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
 	defer cancel()
-	for {
+	_ = pause.Until(ctx, time.Second, func() bool {
 		removed, err := giveBack.Run(ctx, s.redis.WriteClient(), []string{key}, claim).Int()
-		if err == nil && removed > 0 || pause.For(ctx, time.Second) != nil {
-			return
-		}
-	}
+		return err == nil && removed > 0
+	})
 }
 
 // retry runs a script until it succeeds, for a minute.
 func (s *Store) retry(ctx context.Context, script *goredis.Script, key string, args ...any) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
 	defer cancel()
-	for s.run(ctx, script, key, args...) != nil && pause.For(ctx, time.Second) == nil {
-	}
+	_ = pause.Until(ctx, time.Second, func() bool { return s.run(ctx, script, key, args...) == nil })
 }

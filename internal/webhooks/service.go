@@ -65,11 +65,8 @@ func (s *Service) forget(ctx context.Context, id string) error {
 func (s *Service) undo(ctx context.Context, id string) {
 	ctx, cancel := context.WithTimeout(ctx, undoLimit)
 	defer cancel()
-	err := s.table.forget(ctx, id)
-	for err != nil && pause.For(ctx, saveRetryWait) == nil {
-		err = s.table.forget(ctx, id)
-	}
-	if err != nil {
+	var err error
+	if pause.Until(ctx, saveRetryWait, func() bool { err = s.table.forget(ctx, id); return err == nil }) != nil {
 		s.conf.Logger.Error("a webhook whose creation failed, or that was deleted, may still be there: delete it", zap.String("webhook", id), zap.Error(err))
 	}
 }
