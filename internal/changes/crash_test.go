@@ -567,20 +567,28 @@ func TestAMessageThatIsFiledBetweenTwoAttemptsIsTold(t *testing.T) {
 	}
 }
 
-// Between two attempts the state of a plate goes back to what was told before both.
-func TestAStateThatGoesBackBetweenTwoAttemptsIsTold(t *testing.T) {
-	w := newWorld(t)
-	at := kafka.PartitionOf([]byte(plate), partitions)
+// toldOneAndTriedTwo returns the owner of the plate, and its partition. It has told ONE of the plate.
+// Then it has written TWO to the index, and the reply was lost.
+func (w *world) toldOneAndTriedTwo() (o *owner, at int) {
+	w.t.Helper()
+	at = kafka.PartitionOf([]byte(plate), partitions)
 	var lose bool
-	o := w.owner(at, 0, losesReply(&lose))
+	o = w.owner(at, 0, losesReply(&lose))
 	w.eventuallyTold(at, -1)
 	w.set(plate, "ONE")
 	o.mustRun()
 	w.set(plate, "TWO")
 	lose = true
 	if o.run() == nil {
-		t.Fatal("no error")
+		w.t.Fatal("no error")
 	}
+	return o, at
+}
+
+// Between two attempts the state of a plate goes back to what was told before both.
+func TestAStateThatGoesBackBetweenTwoAttemptsIsTold(t *testing.T) {
+	w := newWorld(t)
+	o, _ := w.toldOneAndTriedTwo()
 	_, cursor := w.follow(beginning(w.currentEpoch()), everything, 10) // folds TWO
 	w.bags.set(plate, "ONE")
 	o.mustRun()
@@ -594,17 +602,7 @@ func TestAStateThatGoesBackBetweenTwoAttemptsIsTold(t *testing.T) {
 // Redis takes over without what the first attempt has written, and a reader has read.
 func TestAStateThatGoesBackBetweenTwoAttemptsIsToldThoughRedisHasLostTheFirst(t *testing.T) {
 	w := newWorld(t)
-	at := kafka.PartitionOf([]byte(plate), partitions)
-	var lose bool
-	o := w.owner(at, 0, losesReply(&lose))
-	w.eventuallyTold(at, -1)
-	w.set(plate, "ONE")
-	o.mustRun()
-	w.set(plate, "TWO")
-	lose = true
-	if o.run() == nil {
-		t.Fatal("no error")
-	}
+	o, at := w.toldOneAndTriedTwo()
 	w.lose(at, 0)
 	w.bags.set(plate, "ONE")
 	o.mustRun()

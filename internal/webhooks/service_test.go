@@ -226,29 +226,43 @@ func TestACustomerHasAtMostTwentyWebhooks(t *testing.T) {
 	w.create(t, "other")
 }
 
-// The definition is written, but nobody reads it back in time.
-func TestAWebhookWhoseCreationFailsIsDeleted(t *testing.T) {
-	client := newClient(t, kafkatest.Start(t))
-	w := newWorld(t, client)
-	ctx, cancel := context.WithCancel(t.Context())
-	asker, made := w.asker(t, "demo"), make(chan error, 1)
+// createUnread begins to create a webhook, and returns once its definition is written. Nobody reads it
+// back until the service is started. made has the result.
+func (w *world) createUnread(ctx context.Context, t *testing.T, client *kafka.Client) (made <-chan error) {
+	t.Helper()
+	asker, done := w.asker(t, "demo"), make(chan error, 1)
 	go func() {
 		_, _, err := w.Create(ctx, asker, "https://receiver.example/", "")
-		made <- err
+		done <- err
 	}()
 	until(t, "the definition is written", func() bool {
 		ends, err := client.Ends(ctx, topic)
 		return err == nil && ends[0]+ends[1]+ends[2] > 0
 	})
+	return done
+}
+
+// untilNoneIsLeft waits until demo has no webhook.
+func (w *world) untilNoneIsLeft(t *testing.T) {
+	t.Helper()
+	until(t, "no webhook is left", func() bool {
+		list, err := w.List(t.Context(), "DEMO")
+		return err == nil && len(list) == 0
+	})
+}
+
+// The definition is written, but nobody reads it back in time.
+func TestAWebhookWhoseCreationFailsIsDeleted(t *testing.T) {
+	client := newClient(t, kafkatest.Start(t))
+	w := newWorld(t, client)
+	ctx, cancel := context.WithCancel(t.Context())
+	made := w.createUnread(ctx, t, client)
 	cancel()
 	if err := <-made; !errors.Is(err, context.Canceled) {
 		t.Fatalf("error %v", err)
 	}
 	w.start(t)
-	until(t, "no webhook is left", func() bool {
-		list, err := w.List(t.Context(), "DEMO")
-		return err == nil && len(list) == 0
-	})
+	w.untilNoneIsLeft(t)
 }
 
 func TestAWebhookWhoseCreationFailsIsDeletedOnceKafkaTakesWritesAgain(t *testing.T) {
@@ -267,15 +281,7 @@ func TestAWebhookWhoseCreationFailsIsDeletedOnceKafkaTakesWritesAgain(t *testing
 		return nil, nil, false
 	})
 	ctx, cancel := context.WithCancel(t.Context())
-	asker, made := w.asker(t, "demo"), make(chan error, 1)
-	go func() {
-		_, _, err := w.Create(ctx, asker, "https://receiver.example/", "")
-		made <- err
-	}()
-	until(t, "the definition is written", func() bool {
-		ends, err := client.Ends(ctx, topic)
-		return err == nil && ends[0]+ends[1]+ends[2] > 0
-	})
+	made := w.createUnread(ctx, t, client)
 	away.Store(true)
 	cancel()
 	if err := <-made; err == nil {
@@ -286,10 +292,7 @@ func TestAWebhookWhoseCreationFailsIsDeletedOnceKafkaTakesWritesAgain(t *testing
 	}
 	away.Store(false)
 	w.start(t)
-	until(t, "no webhook is left", func() bool {
-		list, err := w.List(t.Context(), "DEMO")
-		return err == nil && len(list) == 0
-	})
+	w.untilNoneIsLeft(t)
 }
 
 // otherProcess runs the service of a process whose webhooks have the id wh_other.
