@@ -116,9 +116,9 @@ type handler struct {
 }
 
 // TakeOver implements kafka.Handler.
-func (h *handler) TakeOver(ctx context.Context, _ int64) (err error) {
-	h.batch = nil
-	_, h.again, err = h.door.client.Reader(h.door.conf.Topics.Raw, h.partition, 0).Bounds(ctx)
+func (h *handler) TakeOver(ctx context.Context, _ int64) error {
+	whole, err := h.door.client.Span(ctx, h.door.conf.Topics.Raw, h.partition, kafka.Start{})
+	h.batch, h.again = nil, whole.To
 	return err
 }
 

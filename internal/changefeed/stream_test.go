@@ -104,13 +104,13 @@ func TestPositionsOnAStreamNeverGoDownIfAnOwnerRepeatsABatch(t *testing.T) {
 // publishAgain publishes all changes once more, in their order.
 func (w *world) publishAgain() {
 	w.t.Helper()
-	for p := range partitions {
-		first, end, err := w.kafka.Reader("bag.changes", p, 0).Bounds(w.t.Context())
-		if err != nil {
-			w.t.Fatal(err)
-		}
+	spans, err := w.kafka.Bounds(w.t.Context(), "bag.changes")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, s := range spans {
 		var records []kafka.Record
-		for in := w.kafka.Reader("bag.changes", p, first); first < end; {
+		for in := w.kafka.Reader("bag.changes", s.Partition, s.From); s.From < s.To; {
 			batch, err := in.Fetch(w.t.Context(), time.Second)
 			if err != nil {
 				w.t.Fatal(err)
@@ -118,7 +118,7 @@ func (w *world) publishAgain() {
 			for _, r := range batch.Records {
 				records = append(records, kafka.Record{Key: r.Key, Value: r.Value, Headers: r.Headers})
 			}
-			first = batch.Next
+			s.From = batch.Next
 		}
 		if err := w.kafka.Produce(w.t.Context(), "bag.changes", records); len(records) > 0 && err != nil {
 			w.t.Fatal(err)

@@ -138,8 +138,8 @@ func (w *world) settle() {
 			return false
 		}
 		for i, p := range progress {
-			_, end, err := w.kafka.Reader("bag.dirty", i, 0).Bounds(w.t.Context())
-			if err != nil || p.Floor < 0 || p.Told < end-1 {
+			marks, err := w.kafka.Span(w.t.Context(), "bag.dirty", i, kafka.Start{})
+			if err != nil || p.Floor < 0 || p.Told < marks.To-1 {
 				return false
 			}
 		}

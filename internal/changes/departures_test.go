@@ -59,12 +59,12 @@ func (c *clock) move(d time.Duration) {
 func (w *world) marked() int {
 	w.t.Helper()
 	n := 0
-	for p := range partitions {
-		_, end, err := w.kafka.Reader(w.marks, p, 0).Bounds(w.t.Context())
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		n += int(end)
+	spans, err := w.kafka.Bounds(w.t.Context(), w.marks)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, s := range spans {
+		n += int(s.To)
 	}
 	return n
 }

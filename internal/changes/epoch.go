@@ -122,7 +122,7 @@ func (s *Stage) lastChanges(ctx context.Context, spans []kafka.Span, take func(*
 // It fails with errIndexLost if there is a later epoch.
 func (o *owner) lastPublished(ctx context.Context) (sequence int64, newest time.Time, err error) {
 	sequence = -1
-	span, err := o.changesSpan(ctx)
+	span, err := o.conf.Kafka.Span(ctx, o.conf.Changes, o.partition, kafka.Start{})
 	if err != nil {
 		return -1, time.Time{}, err
 	}
@@ -143,17 +143,11 @@ func (o *owner) lastPublished(ctx context.Context) (sequence int64, newest time.
 	return sequence, newest, err
 }
 
-// changesSpan returns the span of all records of the partition in the topic of changes.
-func (o *owner) changesSpan(ctx context.Context) (kafka.Span, error) {
-	first, end, err := o.conf.Kafka.Reader(o.conf.Changes, o.partition, 0).Bounds(ctx)
-	return kafka.Span{Partition: o.partition, From: first, To: end}, err
-}
-
 // rebuild writes the entries of a partition to the index again, from the published changes of the
 // epoch. It does not write the progress, but sets Told and Floor of p if there are changes. built is
 // the offset in the topic of changes up to which the index is built.
 func (o *owner) rebuild(ctx context.Context, p *Progress) (built int64, err error) {
-	span, err := o.changesSpan(ctx)
+	span, err := o.conf.Kafka.Span(ctx, o.conf.Changes, o.partition, kafka.Start{})
 	if err != nil {
 		return 0, err
 	}

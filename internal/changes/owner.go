@@ -219,9 +219,9 @@ func (o *owner) write(ctx context.Context, entries []Entry, told, floor int64, n
 
 // floor returns the floor above the changes that are older than the retention, or -1 with an error.
 func (o *owner) floor(ctx context.Context, now time.Time) (int64, error) {
-	floor, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, now.Add(-o.conf.Retention), o.next)
+	kept, err := o.conf.Kafka.Span(ctx, o.conf.Marks, o.partition, kafka.Start{Time: now.Add(-o.conf.Retention)})
 	if err != nil {
 		return -1, err
 	}
-	return min(floor, o.next), nil // marks that wait may be older than the retention
+	return min(kept.From, o.next), nil // marks that wait may be older than the retention
 }

@@ -142,11 +142,11 @@ func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor
 		if floor := progress[s.Partition].Floor; since.Unix() >= e.Begun && floor-1 > c.Sequences[s.Partition] {
 			// The floor rises with time. It may have risen above the first marks, but not far: the time is at
 			// most a minute older than the retention, by a clock that may differ from that of the owner.
-			late, err := r.Kafka.Reader(r.Marks, s.Partition, 0).OffsetAt(ctx, since.Add(2*clockSkew), floor)
+			late, err := r.Kafka.Span(ctx, r.Marks, s.Partition, kafka.Start{Time: since.Add(2 * clockSkew)})
 			if err != nil {
 				return Cursor{}, err
 			}
-			c.Sequences[s.Partition] = min(floor, late) - 1
+			c.Sequences[s.Partition] = min(floor, late.From) - 1
 		}
 	}
 	return c, nil

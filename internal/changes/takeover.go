@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"bagtrail/internal/kafka"
 	"bagtrail/internal/smallmap"
 )
 
@@ -44,10 +45,11 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 		return 0, err
 	}
 	// The bounds are read last, since the owner before may still tell changes.
-	first, end, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).Bounds(ctx)
+	marks, err := o.conf.Kafka.Span(ctx, o.conf.Marks, o.partition, kafka.Start{})
 	if err != nil {
 		return 0, err
 	}
+	first, end := marks.From, marks.To
 	if why := o.whyNewEpoch(p, end); why != "" {
 		o.log.Error(why+": a new epoch begins, and every cursor is reset",
 			zap.Int64("told", p.Told), zap.Int64("published", p.published), zap.Int64("consumed", o.consumed), zap.Int64("end", end))
@@ -156,8 +158,8 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 	// complete for all marks within the retention and the epoch. Marks without a change there, such as
 	// marks of containers, had none to tell. Marks of the first minute may be from before the epoch, by
 	// another clock: those were told in the epoch before, if at all.
-	kept, err := o.conf.Kafka.Reader(o.conf.Marks, o.partition, 0).OffsetAt(ctx, now.Add(-min(o.conf.Retention, age-clockSkew)), floor)
-	return told, min(floor, kept), err
+	kept, err := o.conf.Kafka.Span(ctx, o.conf.Marks, o.partition, kafka.Start{Time: now.Add(-min(o.conf.Retention, age-clockSkew))})
+	return told, min(floor, kept.From), err
 }
 
 // markAgain writes the marks from next up to lostEnd again, and moves next there. Redis has lost

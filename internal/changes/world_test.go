@@ -110,12 +110,12 @@ func (o *owner) run() error {
 // runIn is run within a context.
 func (o *owner) runIn(ctx context.Context) error {
 	o.w.t.Helper()
-	_, end, err := o.w.kafka.Reader(o.w.marks, o.at, 0).Bounds(ctx)
+	there, err := o.w.kafka.Span(ctx, o.w.marks, o.at, kafka.Start{})
 	if err != nil {
 		return err
 	}
 	r := o.w.kafka.Reader(o.w.marks, o.at, o.offset)
-	for o.offset < end {
+	for o.offset < there.To {
 		batch, err := r.Fetch(ctx, 100*time.Millisecond)
 		if err != nil {
 			return err

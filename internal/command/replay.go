@@ -101,17 +101,17 @@ func (s *service) checkOffsets(ctx context.Context, start kafka.Start) error {
 		return nil
 	}
 	topic := s.conf.Kafka.Topic
-	ends, err := s.client.Ends(ctx, topic)
+	spans, err := s.client.Bounds(ctx, topic)
 	if err != nil {
 		return failed(err)
 	}
 	for _, p := range slices.Sorted(maps.Keys(start.Offsets)) {
-		offset := start.Offsets[p]
-		switch end, found := ends[p]; {
-		case !found:
+		offset, at := start.Offsets[p], slices.IndexFunc(spans, func(s kafka.Span) bool { return s.Partition == p })
+		switch {
+		case at < 0:
 			return &exit{Usage, fmt.Errorf("--from: %s has no partition %d", topic, p)}
-		case offset > end:
-			return &exit{Usage, fmt.Errorf("--from: %d is after the end of %s/%d, which is %d", offset, topic, p, end)}
+		case offset > spans[at].To:
+			return &exit{Usage, fmt.Errorf("--from: %d is after the end of %s/%d, which is %d", offset, topic, p, spans[at].To)}
 		}
 	}
 	return nil

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"math"
 	"net"
 	"sync"
 	"time"
@@ -19,8 +20,8 @@ import (
 // serve all readers.
 const fetchLinger = 20 * time.Millisecond
 
-// fetcher fetches from several partitions of a topic, with one request at a time to each broker that
-// leads some of them. A request costs the broker and this process as much as dozens of records.
+// fetcher fetches from partitions of a topic, with one request at a time to each broker that leads
+// some of them. A request costs the broker and this process as much as dozens of records.
 type fetcher struct {
 	client  *Client
 	topic   string
@@ -67,13 +68,11 @@ func (c *Client) newFetcher(topic string, readers, most int) *fetcher {
 	return &fetcher{client: c, topic: topic, readers: readers, most: most, brokers: make(map[kafkago.Broker]*brokerFetcher)}
 }
 
-// Reader returns a reader of a partition; the caller sets its offset. The caller must close it, also
+// reader returns a reader of a partition. If the fetcher has others, the caller must close it, also
 // after an error. While a reader is closed or does not fetch, a broker holds the requests of the
 // others for at most fetchLinger.
-func (f *fetcher) Reader(partition int) *Reader {
-	r := f.client.Reader(f.topic, partition, 0)
-	r.fetcher, r.most = f, f.most
-	return r
+func (f *fetcher) reader(partition int, offset int64) *Reader {
+	return &Reader{fetcher: f, partition: partition, offset: offset}
 }
 
 // brokerOf returns the brokerFetcher of a reader. The first call chooses it by the leader of the
@@ -189,8 +188,7 @@ func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers 
 	for i, w := range waiters {
 		readers[i] = w.reader
 	}
-	ctx := context.Background()
-	answers, err := f.client.fetch(ctx, f.topic, readers, wait)
+	answers, err := f.request(readers, wait)
 	var network *net.OpError
 	switch {
 	case err == nil:
@@ -205,7 +203,7 @@ func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers 
 	var asking sync.WaitGroup
 	for i := range readers {
 		asking.Go(func() {
-			alone, err := f.client.fetch(ctx, f.topic, readers[i:i+1], 0)
+			alone, err := f.request(readers[i:i+1], 0)
 			if answers[i].err = err; err == nil {
 				answers[i] = alone[0]
 			}
@@ -213,6 +211,54 @@ func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers 
 	}
 	asking.Wait()
 	return answers, false
+}
+
+// request asks for the next records of partitions that one broker leads, and returns an answer for
+// each reader. If no records come within the wait, the answers are empty. One unreadable partition
+// makes request fail for all readers, since kafka-go reads all records before it returns any.
+func (f *fetcher) request(readers []*Reader, wait time.Duration) ([]response, error) {
+	partitions := make([]fetch.RequestPartition, len(readers))
+	for i, r := range readers {
+		partitions[i] = fetch.RequestPartition{
+			Partition: int32(r.partition), CurrentLeaderEpoch: -1, FetchOffset: r.offset, LogStartOffset: -1, PartitionMaxBytes: int32(f.most),
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wait+f.client.conf.Timing.Request)
+	defer cancel()
+	answer, err := f.client.client.Transport.RoundTrip(ctx, f.client.client.Addr, &fetch.Request{
+		ReplicaID: -1, MaxWaitTime: int32(max(1, wait.Milliseconds())), MinBytes: 1, MaxBytes: math.MaxInt32, // PartitionMaxBytes counts
+		IsolationLevel: int8(kafkago.ReadCommitted), SessionEpoch: -1,
+		Topics: []fetch.RequestTopic{{Topic: f.topic, Partitions: partitions}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	fetched, ok := answer.(*fetch.Response)
+	switch {
+	case !ok:
+		return nil, errNoAnswer
+	case fetched.ErrorCode != 0:
+		return nil, kafkago.Error(fetched.ErrorCode)
+	}
+	byPartition := make(map[int32]*fetch.ResponsePartition, len(readers))
+	for i := range fetched.Topics {
+		for j := range fetched.Topics[i].Partitions {
+			p := &fetched.Topics[i].Partitions[j]
+			byPartition[p.Partition] = p
+		}
+	}
+	all := make([]response, len(readers))
+	for i, r := range readers {
+		switch p := byPartition[int32(r.partition)]; {
+		case p == nil:
+			all[i].err = errNoAnswer
+		case p.ErrorCode != 0:
+			all[i].err = kafkago.Error(p.ErrorCode)
+		default:
+			all[i].partition = p
+		}
+	}
+	return all, nil
 }
 
 // take returns the waiters, and how long the broker may hold their request: until the first waiter

@@ -45,12 +45,11 @@ func (c *Client) Follow(ctx context.Context, topic string, f Follower) {
 
 // follow reads one partition. After an error Begin says where it goes on.
 func (c *Client) follow(ctx context.Context, fetcher *fetcher, partition int, f Follower) {
-	r := fetcher.Reader(partition)
-	r.offset = -1
+	r := fetcher.reader(partition, -1)
 	for ctx.Err() == nil {
-		first, end, err := r.Bounds(ctx)
+		whole, err := c.Span(ctx, fetcher.topic, partition, Start{})
 		if err == nil {
-			r.offset = f.Begin(r.offset, first, end)
+			r.offset = f.Begin(r.offset, whole.From, whole.To)
 		}
 		for err == nil {
 			var batch Batch

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"time"
 
-	kafkago "github.com/segmentio/kafka-go"
 	"github.com/segmentio/kafka-go/protocol"
 	"github.com/segmentio/kafka-go/protocol/fetch"
 )
@@ -24,13 +22,10 @@ const fetchMost = 256 << 10
 // none of an aborted transaction, so it reads up to the first open transaction. Only one goroutine
 // at a time may use a Reader.
 type Reader struct {
-	client    *Client
-	topic     string
+	fetcher   *fetcher // perhaps of several readers
 	partition int
-	most      int            // bytes that are fetched at once
 	offset    int64          // of the next fetch
 	last      int            // number of records of the last fetch that had some
-	fetcher   *fetcher       // fetches for several readers together; nil if this reader sends its own requests
 	broker    *brokerFetcher // of the fetcher; nil before the first fetch
 	more      bool           // the last fetch did not reach the last stable offset
 }
@@ -45,64 +40,10 @@ type Batch struct {
 
 // Reader returns a reader of a partition that begins at an offset.
 func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
-	return &Reader{client: c, topic: topic, partition: partition, most: fetchMost, offset: offset}
+	return c.newFetcher(topic, 1, fetchMost).reader(partition, offset)
 }
 
-// Bounds returns the first offset of the partition, and the offset after the last record that can
-// be read now.
-func (r *Reader) Bounds(ctx context.Context) (first, end int64, err error) {
-	found, err := r.client.listOffsets(ctx, r.topic, kafkago.FirstOffsetOf(r.partition), kafkago.LastOffsetOf(r.partition))
-	if err != nil {
-		return 0, 0, fmt.Errorf("bounds of partition %d: %w", r.partition, err)
-	}
-	return found[0].FirstOffset, found[0].LastOffset, nil
-}
-
-// OffsetAt returns the offset of the first record that is not older than t, or end if there is
-// none.
-func (r *Reader) OffsetAt(ctx context.Context, t time.Time, end int64) (int64, error) {
-	if t.UnixMilli() < 0 { // Kafka gives negative times other meanings
-		t = time.UnixMilli(0)
-	}
-	found, err := r.client.listOffsets(ctx, r.topic, kafkago.TimeOffsetOf(r.partition, t))
-	if err != nil {
-		return 0, fmt.Errorf("find a time in partition %d: %w", r.partition, err)
-	}
-	for offset := range found[0].Offsets { // it has one element
-		if offset >= 0 {
-			return offset, nil
-		}
-	}
-	return end, nil
-}
-
-// listOffsets asks the leaders of partitions for offsets of committed records. Without an error it
-// returns at least one answer.
-func (c *Client) listOffsets(ctx context.Context, topic string, ask ...kafkago.OffsetRequest) ([]kafkago.PartitionOffsets, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
-	defer cancel()
-	answer, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
-		Topics: map[string][]kafkago.OffsetRequest{topic: ask}, IsolationLevel: kafkago.ReadCommitted,
-	})
-	if err == nil && len(answer.Topics[topic]) == 0 {
-		err = cmp.Or(ctx.Err(), errNoAnswer) // kafka-go answers with nothing if the context ends
-	}
-	if err != nil {
-		return nil, fmt.Errorf("offsets of %s: %w", topic, err)
-	}
-	for _, p := range answer.Topics[topic] {
-		err := p.Error
-		if errors.Is(err, kafkago.Unknown) { // kafka-go puts it in the place of the cause, also if the context ends
-			err = cmp.Or(ctx.Err(), errNoAnswer)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("offsets of %s/%d: %w", topic, p.Partition, err)
-		}
-	}
-	return answer.Topics[topic], nil
-}
-
-// Close removes the reader from its fetcher, if it has one. A later Fetch adds it again.
+// Close removes the reader from its fetcher. A later Fetch adds it again.
 func (r *Reader) Close() {
 	if r.broker != nil {
 		r.broker.removeReader()
@@ -110,82 +51,21 @@ func (r *Reader) Close() {
 	}
 }
 
-// Fetch returns the next records. If none come within the wait, the batch is empty.
-func (r *Reader) Fetch(ctx context.Context, wait time.Duration) (Batch, error) {
-	b, err := r.fetch(ctx, wait)
+// Fetch returns the next records. If none come within the wait, the batch is empty. After ctx has
+// ended, the reader must not fetch again.
+func (r *Reader) Fetch(ctx context.Context, wait time.Duration) (b Batch, err error) {
+	p, err := r.fetcher.fetch(ctx, r, wait)
+	if err == nil {
+		b, err = r.batch(p)
+	}
 	if err != nil {
-		return Batch{}, fmt.Errorf("fetch from %s/%d: %w", r.topic, r.partition, err)
+		return Batch{}, fmt.Errorf("fetch from %s/%d: %w", r.fetcher.topic, r.partition, err)
 	}
 	if len(b.Records) > 0 {
 		r.last = len(b.Records)
 	}
 	r.offset, r.more = b.Next, b.Next < b.LastStable
 	return b, nil
-}
-
-func (r *Reader) fetch(ctx context.Context, wait time.Duration) (Batch, error) {
-	var p *fetch.ResponsePartition
-	var err error
-	if r.fetcher != nil {
-		p, err = r.fetcher.fetch(ctx, r, wait)
-	} else {
-		var answers []response
-		if answers, err = r.client.fetch(ctx, r.topic, []*Reader{r}, wait); err == nil {
-			p, err = answers[0].partition, answers[0].err
-		}
-	}
-	if err != nil {
-		return Batch{}, err
-	}
-	return r.batch(p)
-}
-
-// fetch asks for the next records of partitions that one broker leads, and returns an answer for each
-// reader. If no records come within the wait, the answers are empty. One unreadable partition makes
-// fetch fail for all readers, since kafka-go reads all records before it returns any.
-func (c *Client) fetch(ctx context.Context, topic string, readers []*Reader, wait time.Duration) ([]response, error) {
-	partitions := make([]fetch.RequestPartition, len(readers))
-	for i, r := range readers {
-		partitions[i] = fetch.RequestPartition{
-			Partition: int32(r.partition), CurrentLeaderEpoch: -1, FetchOffset: r.offset, LogStartOffset: -1, PartitionMaxBytes: int32(r.most),
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, wait+c.conf.Timing.Request)
-	defer cancel()
-	answer, err := c.client.Transport.RoundTrip(ctx, c.client.Addr, &fetch.Request{
-		ReplicaID: -1, MaxWaitTime: int32(max(1, wait.Milliseconds())), MinBytes: 1, MaxBytes: math.MaxInt32, // PartitionMaxBytes counts
-		IsolationLevel: int8(kafkago.ReadCommitted), SessionEpoch: -1,
-		Topics: []fetch.RequestTopic{{Topic: topic, Partitions: partitions}},
-	})
-	if err != nil {
-		return nil, err
-	}
-	fetched, ok := answer.(*fetch.Response)
-	switch {
-	case !ok:
-		return nil, errNoAnswer
-	case fetched.ErrorCode != 0:
-		return nil, kafkago.Error(fetched.ErrorCode)
-	}
-	byPartition := make(map[int32]*fetch.ResponsePartition, len(readers))
-	for i := range fetched.Topics {
-		for j := range fetched.Topics[i].Partitions {
-			p := &fetched.Topics[i].Partitions[j]
-			byPartition[p.Partition] = p
-		}
-	}
-	all := make([]response, len(readers))
-	for i, r := range readers {
-		switch p := byPartition[int32(r.partition)]; {
-		case p == nil:
-			all[i].err = errNoAnswer
-		case p.ErrorCode != 0:
-			all[i].err = kafkago.Error(p.ErrorCode)
-		default:
-			all[i].partition = p
-		}
-	}
-	return all, nil
 }
 
 // batch reads the batch in an answer.

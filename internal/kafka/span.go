@@ -87,7 +87,7 @@ func (c *Client) Spans(ctx context.Context, topic string, start Start) ([]Span, 
 	spans := make([]Span, len(numbers))
 	for i, p := range numbers {
 		err := c.Retry(limited, func() (err error) {
-			spans[i], err = c.span(limited, topic, p, start)
+			spans[i], err = c.Span(limited, topic, p, start)
 			return err
 		})
 		if err != nil {
@@ -97,47 +97,61 @@ func (c *Client) Spans(ctx context.Context, topic string, start Start) ([]Span, 
 	return spans, nil
 }
 
-func (c *Client) span(ctx context.Context, topic string, partition int, start Start) (Span, error) {
-	in := c.Reader(topic, partition, 0)
-	first, end, err := in.Bounds(ctx)
-	if err != nil {
-		return Span{}, err
-	}
-	from := first
-	switch {
-	case start.Offsets != nil:
-		from = max(first, start.Offsets[partition])
-	case !start.Time.IsZero():
-		if from, err = in.OffsetAt(ctx, start.Time, end); err != nil {
-			return Span{}, err
-		}
-	}
-	return Span{partition, min(from, end), end}, nil
-}
-
-// Ends returns, for each partition of a topic, the offset after the last record that can be read
-// now.
-func (c *Client) Ends(ctx context.Context, topic string) (map[int]int64, error) {
+// Bounds returns, for each partition of a topic, the span of the records that can be read now.
+// Unlike Spans it asks once.
+func (c *Client) Bounds(ctx context.Context, topic string) ([]Span, error) {
 	numbers, err := c.Partitions(ctx, topic)
 	if err != nil {
 		return nil, err
 	}
-	ask := make([]kafkago.OffsetRequest, len(numbers))
-	for i, p := range numbers {
-		ask[i] = kafkago.LastOffsetOf(p)
-	}
-	found, err := c.listOffsets(ctx, topic, ask...)
+	return c.spans(ctx, topic, numbers, Start{})
+}
+
+// Span returns the span of a partition from start to the end that it has now. It asks once.
+func (c *Client) Span(ctx context.Context, topic string, partition int, start Start) (Span, error) {
+	spans, err := c.spans(ctx, topic, []int{partition}, start)
 	if err != nil {
-		return nil, err
+		return Span{}, err
 	}
-	ends := make(map[int]int64, len(numbers))
-	for _, p := range found {
-		ends[p.Partition] = p.LastOffset
+	return spans[0], nil
+}
+
+// spans asks the leaders of partitions for their spans. The records in them are committed.
+func (c *Client) spans(ctx context.Context, topic string, partitions []int, start Start) ([]Span, error) {
+	var ask []kafkago.OffsetRequest
+	for _, p := range partitions {
+		ask = append(ask, kafkago.FirstOffsetOf(p), kafkago.LastOffsetOf(p))
+		if !start.Time.IsZero() && start.Time.UnixMilli() >= 0 { // Kafka gives negative times other meanings
+			ask = append(ask, kafkago.TimeOffsetOf(p, start.Time))
+		}
 	}
-	if len(ends) < len(numbers) {
-		return nil, errNoAnswer
+	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
+	defer cancel()
+	answer, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
+		Topics: map[string][]kafkago.OffsetRequest{topic: ask}, IsolationLevel: kafkago.ReadCommitted,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("offsets of %s: %w", topic, err)
 	}
-	return ends, nil
+	var spans []Span
+	for _, p := range answer.Topics[topic] {
+		err := p.Error
+		if errors.Is(err, kafkago.Unknown) { // kafka-go puts it in the place of the cause, also if the context ends
+			err = cmp.Or(ctx.Err(), errNoAnswer)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("offsets of %s/%d: %w", topic, p.Partition, err)
+		}
+		from := max(p.FirstOffset, start.Offsets[p.Partition])
+		for offset := range p.Offsets { // that of the time: -1 if all records are older
+			if from = offset; from < 0 {
+				from = p.LastOffset
+			}
+		}
+		spans = append(spans, Span{p.Partition, min(from, p.LastOffset), p.LastOffset})
+	}
+	slices.SortFunc(spans, func(a, b Span) int { return cmp.Compare(a.Partition, b.Partition) })
+	return spans, nil
 }
 
 // Take handles the next records of a partition, perhaps none. next is the offset after them. Calls
@@ -161,8 +175,8 @@ func (c *Client) readSpan(ctx context.Context, topic string, s Span, take Take) 
 		from := in.offset
 		b, err := in.Fetch(ctx, c.conf.Timing.Wait)
 		if errors.Is(err, kafkago.OffsetOutOfRange) {
-			first, _, _ := in.Bounds(ctx)
-			in.offset = max(from, first) // older records have been deleted meanwhile
+			whole, _ := c.Span(ctx, topic, s.Partition, Start{})
+			in.offset = max(from, whole.From) // older records have been deleted meanwhile
 		}
 		if err == nil && in.offset > from {
 			n, _ := slices.BinarySearchFunc(b.Records, s.To, func(r Record, end int64) int { return cmp.Compare(r.Offset, end) })

@@ -46,27 +46,27 @@ func TestATimeBefore1970IsBeforeAllRecords(t *testing.T) {
 	_, client := cluster(t, 1)
 	produce(t, client, 0, "x")
 	for _, year := range []int{1700, 1969, 1970} {
-		if offset, err := client.Reader(topic, 0, 0).OffsetAt(t.Context(), time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC), 7); err != nil || offset != 0 {
-			t.Errorf("in %d: offset %d, %v", year, offset, err)
+		if span, err := client.Span(t.Context(), topic, 0, kafka.Start{Time: time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)}); err != nil || span.From != 0 {
+			t.Errorf("in %d: %+v, %v", year, span, err)
 		}
 	}
 }
 
-// kafka-go asks for each partition alone, and tells no cause for those that fail.
-func TestEndsTellsThatItsContextEndedThoughSomePartitionsHaveAnswered(t *testing.T) {
+// kafka-go asks for each end of each partition alone, and tells no cause for those that fail.
+func TestBoundsTellsThatItsContextEndedThoughSomePartitionsHaveAnswered(t *testing.T) {
 	c, client := cluster(t, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var asked atomic.Int32
 	c.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) {
 		c.KeepControl()
-		if asked.Add(1) == partitions {
+		if asked.Add(1) == 2*partitions {
 			cancel()
 			<-t.Context().Done()
 		}
 		return nil, nil, false
 	})
-	if _, err := client.Ends(ctx, topic); !errors.Is(err, context.Canceled) || asked.Load() != partitions {
+	if _, err := client.Bounds(ctx, topic); !errors.Is(err, context.Canceled) || asked.Load() != 2*partitions {
 		t.Errorf("error %v after %d requests", err, asked.Load())
 	}
 }
@@ -128,7 +128,7 @@ func TestOffsetsAreThoseOfCommittedRecords(t *testing.T) {
 		asked <- r.(*kmsg.ListOffsetsRequest).IsolationLevel
 		return nil, nil, false
 	})
-	if _, _, err := client.Reader(topic, 0, 0).Bounds(t.Context()); err != nil {
+	if _, err := client.Span(t.Context(), topic, 0, kafka.Start{}); err != nil {
 		t.Fatal(err)
 	}
 	if level := <-asked; level != 1 {

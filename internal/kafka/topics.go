@@ -101,17 +101,16 @@ func (c *Client) EnsureTopics(ctx context.Context, topics ...Topic) error {
 func (c *Client) compareFixed(topics []Topic, partitions []int) error {
 	few, many := -1, -1 // the topics with the fewest and with the most
 	for i, t := range topics {
-		n := partitions[i]
-		switch {
-		case !t.Fixed:
+		if !t.Fixed {
 			continue
-		case t.Most > 0 && n > t.Most:
+		}
+		if n := partitions[i]; t.Most > 0 && n > t.Most {
 			return fmt.Errorf("topic %s has %d partitions, but may have at most %d", t.Name, n, t.Most)
-		case few < 0:
-			few, many = i, i
-		case n < partitions[few]:
+		}
+		if few < 0 || partitions[i] < partitions[few] {
 			few = i
-		case n > partitions[many]:
+		}
+		if many < 0 || partitions[i] > partitions[many] {
 			many = i
 		}
 	}
@@ -199,37 +198,20 @@ func (c *Client) create(ctx context.Context, missing []Topic) error {
 	return errors.Join(faults...)
 }
 
-// waitForTopics waits until every partition of the topics has a leader.
+// waitForTopics waits until the leader of every partition of the topics answers. Metadata may name a
+// leader before that broker leads.
 func (c *Client) waitForTopics(ctx context.Context, topics []Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, requestLimit)
 	defer cancel()
 	return c.Retry(ctx, func() error {
 		c.Close() // drops the cached metadata
 		for _, t := range topics {
-			found, err := c.topic(ctx, t.Name)
-			if err != nil {
-				return err
-			}
-			if err := c.checkLeaders(ctx, found); err != nil {
+			if _, err := c.Bounds(ctx, t.Name); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-// checkLeaders returns nil if the leader of every partition answers ListOffsets. Metadata may name
-// a leader before that broker leads.
-func (c *Client) checkLeaders(ctx context.Context, topic kafkago.Topic) error {
-	var ask []kafkago.OffsetRequest
-	for _, p := range topic.Partitions {
-		if p.Error != nil {
-			return fmt.Errorf("leader of %s/%d: %w", topic.Name, p.ID, p.Error)
-		}
-		ask = append(ask, kafkago.FirstOffsetOf(p.ID))
-	}
-	_, err := c.listOffsets(ctx, topic.Name, ask...)
-	return err
 }
 
 // command returns the command that creates the topic by hand.

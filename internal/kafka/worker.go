@@ -147,11 +147,11 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 			return nil, fmt.Errorf("%w: %w", errTakeOver, err)
 		}
 	}
-	r := w.fetcher.Reader(w.partition)
-	first, end, err := r.Bounds(generation)
+	whole, err := w.client.Span(generation, w.conf.Topic, w.partition, Start{})
 	if err != nil {
 		return nil, err
 	}
+	first, end := whole.From, whole.To
 	switch {
 	case w.offset == kafkago.FirstOffset:
 		w.offset, w.committed = first, first
@@ -179,8 +179,7 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 		w.takenOver = true
 	}
 	w.note(end, end, time.Time{})
-	r.offset = w.offset
-	return r, nil
+	return w.fetcher.reader(w.partition, w.offset), nil
 }
 
 // goBack sets the offset back to the safe offset if the identity of the store of results has changed

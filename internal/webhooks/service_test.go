@@ -236,8 +236,8 @@ func (w *world) createUnread(ctx context.Context, t *testing.T, client *kafka.Cl
 		done <- err
 	}()
 	until(t, "the definition is written", func() bool {
-		ends, err := client.Ends(ctx, topic)
-		return err == nil && ends[0]+ends[1]+ends[2] > 0
+		spans, _ := client.Bounds(ctx, topic)
+		return slices.ContainsFunc(spans, func(s kafka.Span) bool { return s.To > 0 })
 	})
 	return done
 }

@@ -125,15 +125,15 @@ func (t *table) apply(r *kafka.Record) (isDefinition bool, err error) {
 
 // catchUp waits until the table holds all records that the topic has now.
 func (t *table) catchUp(ctx context.Context) error {
-	ends, err := t.kafka.Ends(ctx, t.topic)
+	spans, err := t.kafka.Bounds(ctx, t.topic)
 	if err != nil {
 		return err
 	}
 	for {
 		t.mu.Lock()
 		behind := false
-		for partition, end := range ends {
-			behind = behind || t.read[partition] < end
+		for _, s := range spans {
+			behind = behind || t.read[s.Partition] < s.To
 		}
 		progress := t.progress
 		t.mu.Unlock()
