@@ -10,6 +10,7 @@ package broker
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -34,8 +36,8 @@ type Broker struct {
 	lock    lock
 	addr    string
 	notes   *noteWriter
-	stop    chan struct{} // closed to end the note writer
-	stopped chan struct{}
+	stop    context.CancelFunc // ends the note writer
+	writing sync.WaitGroup     // for the note writer
 }
 
 // Config says where the broker listens, and where its files are.
@@ -88,17 +90,16 @@ func Start(conf Config) (*Broker, error) {
 			lock.Close())
 	}
 	listener = brokerListener{telemetry.Patient(listener, conf.Logger), advertised(listener.Addr())}
-	e := &Broker{lock: lock, addr: listener.Addr().String(), stop: make(chan struct{}), stopped: make(chan struct{})}
+	e := &Broker{lock: lock, addr: listener.Addr().String()}
 	if err := os.WriteFile(filepath.Join(conf.Dir, lockName), []byte(e.addr), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), listener.Close(), lock.Close())
 	}
 	if err := e.start(conf, listener); err != nil {
 		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), lock.Close())
 	}
-	go func() {
-		defer close(e.stopped)
-		e.notes.run(e.stop)
-	}()
+	ctx, stop := context.WithCancel(context.Background())
+	e.stop = stop
+	e.writing.Go(func() { e.notes.run(ctx) })
 	return e, nil
 }
 
@@ -154,8 +155,8 @@ func (e *Broker) Check() error { return e.notes.check() }
 
 // Close writes the note and stops the broker.
 func (e *Broker) Close() error {
-	close(e.stop)
-	<-e.stopped
+	e.stop()
+	e.writing.Wait()
 	e.cluster.Close()
 	if err := errors.Join(e.Check(), e.lock.Close()); err != nil {
 		return fmt.Errorf("in-process kafka: %w", err)

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"bagtrail/internal/pause"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/wholefile"
 )
@@ -71,25 +73,21 @@ type noteWriter struct {
 	err     error // of the last attempt
 }
 
-// run writes the note regularly until stop is closed, and then once more. The broker itself deletes
-// old records only in the process that has created their topics, so run deletes them. It does so just
+// run writes the note regularly until ctx ends, and then once more. The broker itself deletes old
+// records only in the process that has created their topics, so run deletes them. It does so just
 // before it writes the note: if the process is killed in between, the next start reports a loss.
-func (w *noteWriter) run(stop <-chan struct{}) {
-	ticker := time.NewTicker(noteEvery)
-	defer ticker.Stop()
-	for deleted := (time.Time{}); ; {
+func (w *noteWriter) run(ctx context.Context) {
+	defer w.write()
+	var deleted time.Time
+	deleteAndWrite := func() {
 		if time.Since(deleted) >= retentionEvery {
 			w.cluster.ApplyRetention()
 			deleted = time.Now()
 		}
 		w.write()
-		select {
-		case <-ticker.C:
-		case <-stop:
-			w.write()
-			return
-		}
 	}
+	deleteAndWrite()
+	pause.Every(ctx, noteEvery, deleteAndWrite)
 }
 
 // check returns the error of the last attempt to write.
