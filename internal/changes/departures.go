@@ -2,20 +2,20 @@ package changes
 
 import (
 	"context"
-	"hash/fnv"
 	"slices"
 	"sync"
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/kafka"
 )
 
 // departures records up to which time of departure, and up to which reload of the flight reference,
 // an owner has marked plates.
 type departures struct {
-	until   time.Time // all departures up to this time are marked, or their marks wait
-	waiting []Mark    // marks that are not written yet
-	reloads int       // how many reloads are marked, or their marks wait
+	until    time.Time // all departures up to this time are marked, or their marks wait
+	reloaded time.Time // the same of all reloads that were due up to this time
+	waiting  []Mark    // marks that are not written yet
 }
 
 const (
@@ -44,7 +44,7 @@ func newDepartures(marked, begun, kept, now time.Time) *departures {
 	if marked.After(now) { // the clock of the owner before was ahead
 		marked = now
 	}
-	return &departures{until: marked.Add(-departuresAgain)}
+	return &departures{until: marked.Add(-departuresAgain), reloaded: now.Add(-reloadKept)}
 }
 
 // departuresATurn is how many marks of departures all owners together write in a turn, which is a second.
@@ -90,10 +90,13 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	if most := d.until.Add(departuresAtOnce); until.After(most) {
 		until = most
 	}
+	if now.Before(d.reloaded) { // the same; a reload that came since then may be due
+		d.reloaded = now.Add(-reloadPause)
+	}
 	// The marks of a reload are certain, those of a departure are not.
 	departed := o.ownFlights(o.conf.Departures.Between(d.until, until))
-	changed, reload := o.conf.Reloads.since(d.reloads, now)
-	if flights := append(departed, o.ownFlights(changed)...); len(flights) > 0 {
+	changed := o.ownFlights(o.conf.Reloads.between(d.reloaded, now))
+	if flights := append(departed, changed...); len(flights) > 0 {
 		plates, err := o.conf.Bags.OnFlights(ctx, flights)
 		if err != nil {
 			return err
@@ -104,16 +107,14 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 			}
 		}
 	}
-	d.until, d.reloads = until, reload
+	d.until, d.reloaded = until, now
 	return nil
 }
 
-// ownFlights returns the flights that this owner marks: a hash of the flight selects the partition.
+// ownFlights returns the flights that this owner marks: the name of the flight selects the partition.
 func (o *owner) ownFlights(flights []bag.Flight) []bag.Flight {
 	return slices.DeleteFunc(flights, func(f bag.Flight) bool {
-		h := fnv.New32a()
-		_, _ = h.Write([]byte(f.Airline + f.Number + f.Day.String()))
-		return int(h.Sum32()%uint32(o.epoch.Partitions)) != o.partition
+		return kafka.PartitionOf([]byte(FlightName(f)), o.epoch.Partitions) != o.partition
 	})
 }
 
@@ -124,9 +125,8 @@ const reloadPause = 10 * time.Second
 
 // Reloads holds the latest changes of the flight reference.
 type Reloads struct {
-	mu      sync.Mutex
-	list    []reload
-	dropped int // reloads that were removed from the list
+	mu   sync.Mutex
+	list []reload
 }
 
 type reload struct {
@@ -142,32 +142,18 @@ const reloadKept = time.Hour
 func (r *Reloads) Add(now time.Time, flights []bag.Flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.drop(now)
+	r.list = slices.DeleteFunc(r.list, func(l reload) bool { return now.Sub(l.due) > reloadKept })
 	r.list = append(r.list, reload{now.Add(reloadPause), flights})
 }
 
-// drop removes the reloads that are kept no longer. The caller holds the lock.
-func (r *Reloads) drop(now time.Time) {
-	for len(r.list) > 0 && now.Sub(r.list[0].due) > reloadKept {
-		r.list[0].flights = nil
-		r.list = r.list[1:]
-		r.dropped++
-	}
-}
-
-// since returns the flights of the due reloads after the first n, and how many reloads have been due.
-func (r *Reloads) since(n int, now time.Time) (flights []bag.Flight, count int) {
+// between returns the flights of the reloads that were due after one time and up to another.
+func (r *Reloads) between(after, until time.Time) (flights []bag.Flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.drop(now)
-	for i, l := range r.list {
-		if r.dropped+i < n {
-			continue
+	for _, l := range r.list {
+		if l.due.After(after) && !l.due.After(until) {
+			flights = append(flights, l.flights...)
 		}
-		if now.Before(l.due) {
-			return flights, r.dropped + i
-		}
-		flights = append(flights, l.flights...)
 	}
-	return flights, r.dropped + len(r.list)
+	return flights
 }

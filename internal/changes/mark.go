@@ -31,8 +31,7 @@ func (m Mark) Key() string {
 	if m.Plate != "" {
 		return string(m.Plate)
 	}
-	c := m.Container
-	return strings.Join([]string{c.Flight.Airline, c.Flight.Number, c.Flight.Day.String(), c.Device}, "/")
+	return FlightName(m.Container.Flight) + "/" + m.Container.Device
 }
 
 // Value returns the value of the mark's record.
