@@ -233,7 +233,7 @@ func adviseCapitals(d Diagnostic, airport string, ref Reference) Advice {
 	case WrongSource:
 		sound = len(value) == 1 && strings.Contains("LTXR", value)
 	case WrongFlight:
-		_, _, sound = flightOf(value)
+		_, _, sound = FlightOf(value)
 	case WrongStatus:
 		sound = ref.KnownStatus(airport, value)
 	case WrongWeight:

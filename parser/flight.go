@@ -54,7 +54,7 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 	number, atNumber := m.guarded(e, 1)
 	date, atDate := m.guarded(e, 2)
 	airport, atAirport := m.guarded(e, 3)
-	airline, digits, sound := flightOf(number)
+	airline, digits, sound := FlightOf(number)
 	if !sound {
 		m.fail(WrongFlight, e, atNumber, number, "airline, number and suffix, at most 8 characters, as in LX14A")
 	}
@@ -79,9 +79,9 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 
 const shortestNumber = 3 // LX1
 
-// flightOf reads airline, number and suffix of a flight. The airline has two characters if the
+// FlightOf reads airline, number and suffix of a flight. The airline has two characters if the
 // third one is a digit, else three.
-func flightOf(s string) (airline, number string, ok bool) {
+func FlightOf(s string) (airline, number string, ok bool) {
 	if len(s) < shortestNumber {
 		return "", "", false
 	}

@@ -36,7 +36,7 @@ func (m *Message) readLoading(e line) {
 
 // readConnection reads the connection flight, which is absent if its number is faulty.
 func (m *Message) readConnection(e line, c *Flight) {
-	airline, number, ok := flightOf(m.field(e, 7))
+	airline, number, ok := FlightOf(m.field(e, 7))
 	if !ok {
 		return
 	}

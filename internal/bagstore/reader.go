@@ -18,6 +18,7 @@ import (
 	"bagtrail/internal/cache"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/trail"
+	"bagtrail/parser"
 )
 
 var _ trail.Index = (*Reader)(nil)
@@ -135,8 +136,8 @@ func (r *Reader) flights(replies []*goredis.StringSliceCmd, of []bag.AirportDay)
 	all := make([][]bag.Flight, len(replies))
 	for i, reply := range replies {
 		for _, name := range reply.Val() {
-			if airline := airlineLength(name); airline > 0 {
-				all[i] = append(all[i], bag.Flight{Airline: name[:airline], Number: name[airline:], Day: of[i].Day})
+			if airline, number, sound := parser.FlightOf(name); sound {
+				all[i] = append(all[i], bag.Flight{Airline: airline, Number: number, Day: of[i].Day})
 			} else {
 				r.store.report(damage{key: keyOf(reply), kind: badMember, member: name})
 			}
@@ -144,21 +145,6 @@ func (r *Reader) flights(replies []*goredis.StringSliceCmd, of []bag.AirportDay)
 	}
 	return all
 }
-
-// airlineLength returns how many bytes of the name of a flight are its airline: 3 if the third byte
-// is a letter, else 2, since a number begins with a digit. It returns 0 if name is not the name of
-// a flight.
-func airlineLength(name string) int {
-	switch {
-	case len(name) > 3 && 'A' <= name[2] && name[2] <= 'Z' && isDigit(name[3]):
-		return 3
-	case len(name) > 2 && isDigit(name[2]) && !(isDigit(name[0]) && isDigit(name[1])):
-		return 2
-	}
-	return 0
-}
-
-func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
 // versions returns for each reply to HKEYS the version of the hash.
 func versions(replies []*goredis.StringSliceCmd) []uint64 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/parser"
 )
 
 // Bag is the truth about one bag: the answer of the service once it has every message of the bag.
@@ -42,11 +43,8 @@ type Leg struct {
 
 // Designator returns the airline code and the number of the flight.
 func (l Leg) Designator() (airline, number string) {
-	code := 2
-	if c := l.Flight[2]; c < '0' || c > '9' {
-		code = 3
-	}
-	return l.Flight[:code], l.Flight[code:]
+	airline, number, _ = parser.FlightOf(l.Flight)
+	return airline, number
 }
 
 // Lines returns a function that writes the truth about a bag to w as one line of JSON.
