@@ -355,7 +355,7 @@ func TestASweepThatLosesItsConnectionIsMadeAgainBeforeTheNextIsDue(t *testing.T)
 	interpreter := cutting{lifetimes{"dead": -time.Second, "living": time.Minute}, sync.OnceFunc(func() { proxy.CutAfter(0) })}
 	var running sync.WaitGroup
 	running.Go(func() {
-		s.Sweeper(interpreter, 0, func(_ bagstore.SweepCounts, err error) {
+		s.Sweeper(interpreter, atOnce, func(_ bagstore.SweepCounts, err error) {
 			if ended = append(ended, err); err == nil {
 				stop()
 			}

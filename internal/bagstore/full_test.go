@@ -53,7 +53,7 @@ func TestASweepRemovesWhatHasEndedFromAFullRedis(t *testing.T) {
 	}
 	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
 	defer stop()
-	s.Sweeper(lifetimes{"dead": -time.Second, "extended": keep, "living": time.Minute}, 0, func(swept bagstore.SweepCounts, err error) {
+	s.Sweeper(lifetimes{"dead": -time.Second, "extended": keep, "living": time.Minute}, atOnce, func(swept bagstore.SweepCounts, err error) {
 		if !redis.Full(err) || !errors.Is(err, redis.ErrUnavailable) || swept.Messages != 250 || swept.Extended != 250 {
 			t.Errorf("swept %+v, %v", swept, err)
 		}
@@ -71,7 +71,7 @@ func TestTheFirstSweepWaitsForAnIntervalWithoutOne(t *testing.T) {
 	s := open(t, redistest.StartServer(t).URL(""), bagstore.Config{Retention: 720 * time.Second}) // a sweep is due every four seconds
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
 	defer stop()
-	s.Sweeper(lifetimes{}, 0, func(_ bagstore.SweepCounts, err error) {
+	s.Sweeper(lifetimes{}, atOnce, func(_ bagstore.SweepCounts, err error) {
 		if err == nil { // else the test has ended
 			t.Error("a process has swept at once")
 		}

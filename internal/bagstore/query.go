@@ -59,7 +59,10 @@ const (
 )
 
 func (r *Reader) sharedTrips(atOnce int) *batcher.Batcher[*query] {
-	return &batcher.Batcher[*query]{Run: r.sendTogether, MaxWeight: queriesPerTrip, MaxRuns: atOnce, Timeout: redis.ReadLimit(queriesPerTrip*fewCommands) + r.patience}
+	return &batcher.Batcher[*query]{
+		Run: r.sendTogether, Weight: func(*query) int { return 1 }, MaxWeight: queriesPerTrip, MaxRuns: atOnce,
+		Timeout: redis.ReadLimit(queriesPerTrip*fewCommands) + r.patience,
+	}
 }
 
 // send sends the commands. After a nil error every reply is complete, or empty if the key has a

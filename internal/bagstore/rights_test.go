@@ -173,7 +173,7 @@ func useAll(t *testing.T, url string) {
 	release()
 	sweeping, stop := context.WithCancel(ctx)
 	swept := make(chan error, 1)
-	go store.Sweeper(nil, 0, func(_ bagstore.SweepCounts, err error) {
+	go store.Sweeper(nil, atOnce, func(_ bagstore.SweepCounts, err error) {
 		select {
 		case swept <- err:
 		default:
@@ -188,7 +188,7 @@ func useAll(t *testing.T, url string) {
 		t.Error("nothing was swept")
 	}
 	stop()
-	if _, err := store.Sweeper(nil, 0, nil).Sweep(ctx); err != nil {
+	if _, err := store.Sweeper(nil, atOnce, nil).Sweep(ctx); err != nil {
 		t.Error(err)
 	}
 	if err := redistest.Open(t, url).Ready(ctx); err != nil {

@@ -832,12 +832,10 @@ func testContext(t *testing.T, b *fixture) {
 	f := []bag.Filing{{Raw: "BSM", Received: now(), Entries: []bag.Entry{{Plate: "0220123456"}}}}
 	_, err := s.Writer().File(over, f)
 	_, errRead := s.Reader().Read(over, trail.Wanted{PNRs: []string{"ABC123"}})
-	_, errSweep := s.Sweeper(interpreter{}, 0, nil).Sweep(over)
+	_, errSweep := s.Sweeper(interpreter{}, atOnce, nil).Sweep(over)
 	for i, err := range []error{err, errRead, errSweep, redistest.Open(t, b.url).Ready(over)} {
 		if !errors.Is(err, redis.ErrUnavailable) || !errors.Is(err, context.Canceled) {
 			t.Errorf("call %d: %v", i, err)
 		}
 	}
 }
-
-var _ trail.Index = (*bagstore.Reader)(nil)

@@ -49,10 +49,13 @@ func (in interpreter) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 
 const day = 24 * time.Hour
 
+// atOnce is how many keys a second a sweeper reads that does not wait.
+const atOnce = 1_000_000_000
+
 // sweep sweeps once, with an interpreter that knows the filings.
 func (b *fixture) sweep(s *bagstore.Store, filings []bag.Filing) bagstore.SweepCounts {
 	b.Helper()
-	swept, err := s.Sweeper(interpreter{retention, filings}, 0, nil).Sweep(context.Background())
+	swept, err := s.Sweeper(interpreter{retention, filings}, atOnce, nil).Sweep(context.Background())
 	if err != nil {
 		b.Error(err)
 	}

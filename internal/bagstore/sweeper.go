@@ -45,7 +45,7 @@ type SweepCounts struct {
 type Sweeper struct {
 	store       *Store
 	interpreter Interpreter
-	rate        int // keys a second, of each master; 0 means no limit
+	rate        int // keys a second, of each master
 	done        func(SweepCounts, error)
 }
 
@@ -78,9 +78,9 @@ func (s *Store) HoldSweeps(ctx context.Context) error {
 // sweepInterval returns the time between sweeps. Expired data may stay that much longer.
 func (s *Store) sweepInterval() time.Duration { return time.Duration(s.retention.grace) * time.Second }
 
-// Sweeper returns a sweeper that reads at most keysPerSecond keys a second of each master; 0 means
-// no limit. After each sweep it calls done with the counts of the sweep, and with its error:
-// ErrHeld, or one that wraps redis.ErrUnavailable.
+// Sweeper returns a sweeper that reads at most keysPerSecond keys a second of each master. After each
+// sweep it calls done with the counts of the sweep, and with its error: ErrHeld, or one that wraps
+// redis.ErrUnavailable.
 func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(SweepCounts, error)) *Sweeper {
 	return &Sweeper{store: s, interpreter: interpreter, rate: keysPerSecond, done: done}
 }
@@ -174,7 +174,7 @@ func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, coun
 			} else if err != nil {
 				return err
 			}
-			if err := w.pause(ctx, len(some)); err != nil {
+			if err := pause.For(ctx, time.Second*time.Duration(len(some))/time.Duration(w.rate)); err != nil {
 				return err
 			}
 		}
@@ -186,14 +186,6 @@ func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, coun
 
 // globEscaper makes a pattern that matches only a text.
 var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
-
-// pause waits for the time that the given number of keys may take by the rate.
-func (w *Sweeper) pause(ctx context.Context, keys int) error {
-	if w.rate <= 0 {
-		return ctx.Err()
-	}
-	return pause.For(ctx, time.Second*time.Duration(keys)/time.Duration(w.rate))
-}
 
 // page is the sweep of one page of keys.
 type page struct {

@@ -14,7 +14,7 @@ import (
 // the fields after the first call of Do, nor copy a Batcher.
 type Batcher[T any] struct {
 	Run       func(ctx context.Context, items []T) error
-	Weight    func(item T) int // at least 1; nil: every item weighs 1
+	Weight    func(item T) int // at least 1
 	MaxWeight int              // a batch that weighs as much takes no further item
 	MaxRuns   int              // batches at the same time
 	Timeout   time.Duration    // of a run
@@ -84,7 +84,7 @@ func (b *Batcher[T]) take() []*call[T] {
 		taken++
 		if c.ctx.Err() == nil {
 			batch = append(batch, c)
-			weight += b.weightOf(c.item)
+			weight += b.Weight(c.item)
 		}
 	}
 	b.waiting = slices.Clone(b.waiting[taken:])
@@ -92,11 +92,4 @@ func (b *Batcher[T]) take() []*call[T] {
 		b.running--
 	}
 	return batch
-}
-
-func (b *Batcher[T]) weightOf(item T) int {
-	if b.Weight == nil {
-		return 1
-	}
-	return b.Weight(item)
 }

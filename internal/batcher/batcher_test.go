@@ -15,11 +15,13 @@ import (
 	"bagtrail/internal/batcher"
 )
 
+func one[T any](T) int { return 1 }
+
 // Each call returns the error of the run that its item was in, though some callers give up before.
 func TestEachCallReturnsTheErrorOfItsRun(t *testing.T) {
 	type call struct{ run error }
 	var runs, most atomic.Int64
-	calls := batcher.Batcher[*call]{MaxWeight: 5, MaxRuns: 2, Timeout: time.Minute, Run: func(_ context.Context, items []*call) error {
+	calls := batcher.Batcher[*call]{Weight: one[*call], MaxWeight: 5, MaxRuns: 2, Timeout: time.Minute, Run: func(_ context.Context, items []*call) error {
 		err := fmt.Errorf("run %d", runs.Add(1))
 		if n := int64(len(items)); n > most.Load() {
 			most.Store(n)
@@ -60,7 +62,7 @@ func TestRunsAreFewAndLimitedAndLeaveOutWhoHasGone(t *testing.T) {
 		var mu sync.Mutex
 		var ran []int
 		running, free := 0, make(chan struct{})
-		calls := batcher.Batcher[int]{MaxWeight: 5, MaxRuns: 2, Timeout: time.Minute, Run: func(ctx context.Context, items []int) error {
+		calls := batcher.Batcher[int]{Weight: one[int], MaxWeight: 5, MaxRuns: 2, Timeout: time.Minute, Run: func(ctx context.Context, items []int) error {
 			mu.Lock()
 			ran = append(ran, items...)
 			running++
