@@ -32,9 +32,9 @@ func (c *Client) Connects() uint64 { return c.connects.Load() + c.identity.chang
 // same text before it and some seconds after it. If the texts differ, repeat the writes that may be
 // lost.
 //
-// Each call sends two INFO to each master. If the user may not run INFO, the answer changes with
-// every new connection, and differs between processes. An error says that Redis cannot be asked
-// now; it is not ErrUnavailable.
+// Each call sends INFO to each master. If the user may not run INFO, the answer changes with every
+// new connection, and differs between processes. An error says that Redis cannot be asked now; it is
+// not ErrUnavailable.
 func (c *Client) Identity(ctx context.Context) (string, error) {
 	i := &c.identity
 	i.mu.Lock()
@@ -60,18 +60,11 @@ func (c *Client) history(ctx context.Context) (string, error) {
 	var mu sync.Mutex
 	var all []string
 	err := c.EachMaster(ctx, func(ctx context.Context, master goredis.UniversalClient) error {
-		server, err := master.Info(ctx, "server").Result()
-		if err != nil {
-			return err
-		}
-		replication, err := master.Info(ctx, "replication").Result()
-		if err != nil {
-			return err
-		}
+		info, err := master.Info(ctx, "server", "replication").Result()
 		mu.Lock()
 		defer mu.Unlock()
-		all = append(all, field(server, "run_id")+field(replication, "master_replid"))
-		return nil
+		all = append(all, field(info, "run_id")+field(info, "master_replid"))
+		return err
 	})
 	if forbidden(err) {
 		return "", nil
