@@ -39,9 +39,4 @@ func in(year int, d parser.Date) (bag.Day, bool) {
 	return day, d.Day <= 28 || day < bag.DayIn(year, month+1, 1)
 }
 
-func distance(a, b bag.Day) bag.Day {
-	if a < b {
-		return b - a
-	}
-	return a - b
-}
+func distance(a, b bag.Day) bag.Day { return max(a-b, b-a) }

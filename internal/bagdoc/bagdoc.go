@@ -100,12 +100,8 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 
 // changed returns when the newest message that counts for the bag was received: a message of the
 // bag, or a message of its rush bag that set a status. Only messages that the asker sees count.
-func (w *Writer) changed(t trail.Traced) (newest time.Time) {
-	for i := range t.Bag.Events {
-		if at := t.Bag.Events[i].Message.Received; at.After(newest) {
-			newest = at
-		}
-	}
+func (w *Writer) changed(t trail.Traced) time.Time {
+	newest := t.Bag.LastEvent()
 	for i := range t.Bag.Legs {
 		if _, by := w.cause(t, &t.Bag.Legs[i]); by != nil && by.Received.After(newest) {
 			newest = by.Received
