@@ -74,8 +74,8 @@ func (s *Store) Claim(ctx context.Context, id string) (note, claim string, err e
 	client, own := s.redis.WriteClient(), claimPrefix+rand.Text()
 	for {
 		claimed, err := client.SetNX(ctx, s.key(id), own, claimTTL).Result()
-		if err != nil {
-			go s.removeLate(ctx, s.key(id), own)
+		if err != nil { // the network may deliver the claim after its sender has given up
+			go s.retry(ctx, giveBack, s.key(id), 1, own)
 			return "", "", redis.Unavailable("requeststore: claim", err)
 		}
 		if claimed {
@@ -96,7 +96,7 @@ func (s *Store) Claim(ctx context.Context, id string) (note, claim string, err e
 func (s *Store) Note(ctx context.Context, id, note string) error {
 	err := s.redis.WriteClient().Set(ctx, s.key(id), note, claimTTL).Err()
 	if err != nil {
-		go s.retry(ctx, replace, s.key(id), note, claimPrefix, int(claimTTL.Seconds()))
+		go s.retry(ctx, replace, s.key(id), 0, note, claimPrefix, int(claimTTL.Seconds()))
 	}
 	return redis.Unavailable("requeststore: note", err)
 }
@@ -104,11 +104,7 @@ func (s *Store) Note(ctx context.Context, id, note string) error {
 // Release implements queryapi.Outcomes. After an error the claim is removed in the background, for up
 // to a minute.
 func (s *Store) Release(ctx context.Context, id, claim string) error {
-	err := s.run(ctx, giveBack, s.key(id), claim)
-	if err != nil {
-		go s.retry(ctx, giveBack, s.key(id), claim)
-	}
-	return redis.Unavailable("requeststore: release", err)
+	return redis.Unavailable("requeststore: release", s.remove(ctx, giveBack, s.key(id), claim))
 }
 
 // Begin implements httpdoor.Attempts. After an error the attempt may have been recorded.
@@ -120,29 +116,24 @@ func (s *Store) Begin(ctx context.Context, id, attempt string) (first string, er
 // End implements httpdoor.Attempts. If Redis cannot be reached, the attempts are removed in the
 // background, for up to a minute.
 func (s *Store) End(ctx context.Context, id, attempt string) {
-	if key := s.key(messages + id); s.run(ctx, end, key, attempt) != nil {
-		go s.retry(ctx, end, key, attempt)
+	_ = s.remove(ctx, end, s.key(messages+id), attempt)
+}
+
+// remove runs a script that removes what is at a key. After an error it goes on in the background.
+func (s *Store) remove(ctx context.Context, script *goredis.Script, key, own string) error {
+	err := script.Run(ctx, s.redis.WriteClient(), []string{key}, own).Err()
+	if err != nil {
+		go s.retry(ctx, script, key, 0, own)
 	}
+	return err
 }
 
-func (s *Store) run(ctx context.Context, script *goredis.Script, key string, args ...any) error {
-	return script.Run(ctx, s.redis.WriteClient(), []string{key}, args...).Err()
-}
-
-// removeLate removes a claim that failed. It looks for the claim for a minute, since the network may
-// deliver it after its sender has given up.
-func (s *Store) removeLate(ctx context.Context, key, claim string) {
+// retry runs a script until it returns at least a number, for a minute.
+func (s *Store) retry(ctx context.Context, script *goredis.Script, key string, least int, args ...any) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
 	defer cancel()
 	_ = pause.Until(ctx, time.Second, func() bool {
-		removed, err := giveBack.Run(ctx, s.redis.WriteClient(), []string{key}, claim).Int()
-		return err == nil && removed > 0
+		n, err := script.Run(ctx, s.redis.WriteClient(), []string{key}, args...).Int()
+		return err == nil && n >= least
 	})
-}
-
-// retry runs a script until it succeeds, for a minute.
-func (s *Store) retry(ctx context.Context, script *goredis.Script, key string, args ...any) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
-	defer cancel()
-	_ = pause.Until(ctx, time.Second, func() bool { return s.run(ctx, script, key, args...) == nil })
 }
