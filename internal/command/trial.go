@@ -1,14 +1,13 @@
 package command
 
 import (
-	"context"
-	"errors"
-	"net"
 	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
+
+	"bagtrail/internal/telemetry"
 )
 
 // serveTrial serves, at an address, the other side of a service for trials: the delayed-bag system or
@@ -24,15 +23,10 @@ func (p *process) serveTrial(cmd *cobra.Command, address, hint string, handler f
 		return logged(log, err)
 	}
 	log.Info(hint + "http://" + listener.Addr().String() + "/")
-	return logged(log, serveHTTP(cmd.Context(), handler(log), listener))
+	return logged(log, telemetry.Serve(cmd.Context(), trialServer(handler(log)), listener))
 }
 
-// serveHTTP serves until ctx ends. Then it closes every connection at once.
-func serveHTTP(ctx context.Context, handler http.Handler, listener net.Listener) error {
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
-	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+// trialServer returns the server of the other side of a service.
+func trialServer(handler http.Handler) *http.Server {
+	return &http.Server{Handler: handler, ReadHeaderTimeout: 5 * time.Second}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"bagtrail/internal/telemetry"
 	"bagtrail/internal/wtr"
 )
 
@@ -46,7 +47,7 @@ func (s *service) openDownstream(ctx context.Context) error {
 		}
 		address = "http://" + listener.Addr().String() + "/"
 		s.background.start("delayed-bag simulator", func(ctx context.Context) error {
-			return serveHTTP(ctx, new(wtr.Simulator), listener)
+			return telemetry.Serve(ctx, trialServer(new(wtr.Simulator)), listener)
 		})
 		s.inProcess("delayed-bag system", "a simulator", "BAGTRAIL_WTR_URL", zap.String("address", address))
 		if !s.conf.Redis.InProcess() { // so it is no trial

@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/pprof"
@@ -46,9 +45,8 @@ func NewOps(registry *prometheus.Registry, ready *Readiness, log *zap.Logger) *h
 	}
 }
 
-// ServeOps answers on l until ctx ends, and closes l. The server stops last of all parts, so
-// requests under way are cut off after one second.
-func ServeOps(ctx context.Context, server *http.Server, l net.Listener) error {
+// Serve answers on l until ctx ends, and closes l. Requests under way are cut off after one second.
+func Serve(ctx context.Context, server *http.Server, l net.Listener) error {
 	stopped := make(chan error, 1)
 	serving := context.AfterFunc(ctx, func() {
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
@@ -57,7 +55,7 @@ func ServeOps(ctx context.Context, server *http.Server, l net.Listener) error {
 		stopped <- server.Close()
 	})
 	if err := server.Serve(l); serving() {
-		return fmt.Errorf("ops server: %w", err)
+		return err
 	}
 	return <-stopped
 }
