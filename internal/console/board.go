@@ -99,15 +99,14 @@ func (v *visit) board() (view, *problem) {
 	return shown, nil
 }
 
-// flightsOf reads the flights of a board, in the order of their scheduled times. Arrivals have left on
-// its day or on the day before.
+// flightsOf reads the flights of a board, in the order of their scheduled times.
 func (v *visit) flightsOf(airport, direction string, date time.Time) (flights []flightDoc, p *problem) {
-	days := []time.Time{date}
+	first, last := 0, 0
 	if direction == "A" {
-		days = []time.Time{date.AddDate(0, 0, -1), date}
+		first, last = -latestArrival, -earliestArrival
 	}
-	for _, day := range days {
-		query := url.Values{"airport": {airport}, "direction": {direction}, "date": {day.Format(time.DateOnly)}, "limit": {"1000"}}
+	for later := first; later <= last; later++ {
+		query := url.Values{"airport": {airport}, "direction": {direction}, "date": {date.AddDate(0, 0, later).Format(time.DateOnly)}, "limit": {"1000"}}
 		for more := true; more; more = query.Get("cursor") != "" {
 			var part struct {
 				Flights []flightDoc `json:"flights"`
@@ -130,14 +129,26 @@ func (v *visit) flightsOf(airport, direction string, date time.Time) (flights []
 	return flights, nil
 }
 
+// An arrival is on a board of these days, counted from the local date of its departure. Flights over
+// the date line land up to two days later, or on the day before.
+const (
+	earliestArrival = -1
+	latestArrival   = 2
+)
+
 // boardDay returns the day on whose board a flight is: the date of its departure, or for an arrival
-// that is known to be later the day after that.
+// the date on which it is known to land.
 func (v *visit) boardDay(f flightDoc, airport string, arriving bool) time.Time {
 	day, _ := time.Parse(time.DateOnly, f.Date) // of /v1
-	if at := f.Arrival.Best(); arriving && !at.IsZero() && at.In(v.airports.TimeZone(airport)).Format(time.DateOnly) > f.Date {
-		return day.AddDate(0, 0, 1)
+	at := f.Arrival.Best()
+	if !arriving || at.IsZero() {
+		return day
 	}
-	return day
+	later, landed := earliestArrival, at.In(v.airports.TimeZone(airport)).Format(time.DateOnly)
+	for later < latestArrival && day.AddDate(0, 0, later).Format(time.DateOnly) < landed {
+		later++
+	}
+	return day.AddDate(0, 0, later)
 }
 
 // boardAddress returns the address of a board.

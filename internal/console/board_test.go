@@ -91,6 +91,7 @@ func arrivals() (http.Handler, *v1) {
 		"2026-11-22": {
 			flight("5", "2026-11-22", "LHR", object{"scheduled": "2026-11-22T05:00:00.000Z"}), flight("15", "2026-11-22", "JFK", object{"scheduled": "2026-11-23T06:00:00.000Z"}),
 			flight("7", "2026-11-22", "LHR", object{"scheduled": "2026-11-22T22:30:00.000Z", "estimated": "2026-11-22T23:30:00.000Z"}), flight("3", "2026-11-22", "OSL", nil),
+			flight("9", "2026-11-22", "NRT", object{"scheduled": "2026-11-21T21:00:00.000Z"}), flight("11", "2026-11-22", "SYD", object{"scheduled": "2026-11-26T21:00:00.000Z"}),
 		},
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -99,16 +100,18 @@ func arrivals() (http.Handler, *v1) {
 	}), v
 }
 
-// LX15 leaves on the evening of the day before. LX17 arrives a day later than it should, and LX7 after
-// midnight. The board of a day has LX3, whose times are not known, by its date.
+// LX15 leaves on the evening of the day before. LX17 arrives a day later than it should, LX7 after
+// midnight, and LX9 on the day before its date, as over the date line. LX11 is four days late, and on
+// the last board that looks for it. The board of a day has LX3, whose times are not known, by its date.
 func TestABoardOfArrivalsHasTheFlightsThatArriveOnItsDay(t *testing.T) {
 	ids := regexp.MustCompile(`<tr id="f-(.*?)"`)
 	v1, asked := arrivals()
 	c := newConsole(v1)
 	for day, want := range map[string][]string{
-		"2026-11-21": {"LX-1-2026-11-21", "LX-3-2026-11-21"},
-		"2026-11-22": {"LX-17-2026-11-21", "LX-5-2026-11-22", "LX-15-2026-11-21", "LX-3-2026-11-22"},
-		"2026-11-23": {"LX-7-2026-11-22", "LX-15-2026-11-22"},
+		"2026-11-21": {"LX-9-2026-11-22", "LX-1-2026-11-21", "LX-3-2026-11-21"},
+		"2026-11-22": {"LX-5-2026-11-22", "LX-15-2026-11-21", "LX-3-2026-11-22"},
+		"2026-11-23": {"LX-17-2026-11-21", "LX-7-2026-11-22", "LX-15-2026-11-22"},
+		"2026-11-24": {"LX-11-2026-11-22"},
 	} {
 		var got []string
 		for _, m := range ids.FindAllStringSubmatch(must(t, get(c, "/console/flights?airport=ZRH&direction=A&date="+day), 200), -1) {
@@ -118,9 +121,9 @@ func TestABoardOfArrivalsHasTheFlightsThatArriveOnItsDay(t *testing.T) {
 			t.Errorf("%s: %q, want %q", day, got, want)
 		}
 	}
-	must(t, get(c, "/console/flights?airport=ZRH&direction=A&date=2026-11-22"), 200, `<s class="dim c-m">05:00</s> <b title="05:00Z">23 Nov 06:00</b>`)
+	must(t, get(c, "/console/flights?airport=ZRH&direction=A&date=2026-11-23"), 200, `<s class="dim c-m">22 Nov 05:00</s> <b title="05:00Z">06:00</b>`)
 	asked.asked = nil
-	if get(c, "/console/flights?airport=ZRH&direction=A&date=2026-11-22"); len(asked.asked) != 4 {
+	if get(c, "/console/flights?airport=ZRH&direction=A&date=2026-11-22"); len(asked.asked) != 6 {
 		t.Errorf("asked %q", asked.asked)
 	}
 }

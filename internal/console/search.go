@@ -88,15 +88,17 @@ func (v *visit) search() (view, *problem) {
 
 // flightThere returns the address of a flight at an airport: of its arrival if bags arrive there
 // and none departs, otherwise of its departure. If no day is named, that is the flight of today, or
-// one that left yesterday and arrives today. flies reports whether it has bags there.
+// one that left on another day and arrives today. flies reports whether it has bags there.
 func (v *visit) flightThere(airport string, q query) (address string, flies bool) {
 	day := cmp.Or(q.Day, v.today(airport))
-	date, before := day.Format(time.DateOnly), day.AddDate(0, 0, -1).Format(time.DateOnly)
-	tries := [][2]string{{"D", date}, {"A", before}, {"A", date}}
-	if !q.Day.IsZero() {
-		tries = slices.Delete(tries, 1, 2)
+	date := day.Format(time.DateOnly)
+	tries := [][2]string{{"D", date}}
+	for ago := latestArrival; q.Day.IsZero() && ago >= earliestArrival; ago-- {
+		if ago != 0 {
+			tries = append(tries, [2]string{"A", day.AddDate(0, 0, -ago).Format(time.DateOnly)})
+		}
 	}
-	for _, try := range tries {
+	for _, try := range append(tries, [2]string{"A", date}) {
 		var list flightList
 		target := joined("flights", airport, try[0], q.Airline, q.Flight, try[1])
 		p := v.ask("/v1/"+target+"?limit=1", nil, &list)

@@ -231,16 +231,19 @@ func TestAFlightThatArrivesIsFound(t *testing.T) {
 	}
 }
 
-// Without a day, LX15 is the flight that arrives today, not that of the evening.
-func TestAFlightThatLeftYesterdayAndArrivesTodayIsFound(t *testing.T) {
-	before := "/flights/ZRH/A/LX/15/2026-11-21"
-	for arrival, want := range map[string]string{"2026-11-22T06:00:00.000Z": before, "2026-11-21T22:30:00.000Z": "/flights/ZRH/A/LX/15/2026-11-22"} {
-		list := flightOf(2)
-		list["flight"].(object)["date"], list["flight"].(object)["arrival"] = "2026-11-21", object{"scheduled": arrival}
-		v := newV1(object{"GET /v1" + before: list, "GET /v1/flights/ZRH/A/LX/15/2026-11-22": flightOf(2)})
-		for q, want := range map[string]string{"lx15": want, "lx15 22nov": "/flights/ZRH/A/LX/15/2026-11-22"} {
-			if got := post(newConsole(v), "/console/search", url.Values{"q": {q}}).Header().Get("Location"); got != "/console"+want {
-				t.Errorf("%s, arriving %s: %s", q, arrival, got)
+// Without a day, LX15 is the flight that arrives today, not that of the evening. Over the date line it
+// has left two days before, or leaves tomorrow.
+func TestAFlightThatLeftOnAnotherDayAndArrivesTodayIsFound(t *testing.T) {
+	of := func(date string) string { return "/flights/ZRH/A/LX/15/" + date }
+	for _, left := range []string{"2026-11-20", "2026-11-21", "2026-11-23"} {
+		for arrival, want := range map[string]string{"2026-11-22T06:00:00.000Z": of(left), left + "T22:30:00.000Z": of("2026-11-22")} {
+			list := flightOf(2)
+			list["flight"].(object)["date"], list["flight"].(object)["arrival"] = left, object{"scheduled": arrival}
+			v := newV1(object{"GET /v1" + of(left): list, "GET /v1" + of("2026-11-22"): flightOf(2)})
+			for q, want := range map[string]string{"lx15": want, "lx15 22nov": of("2026-11-22")} {
+				if got := post(newConsole(v), "/console/search", url.Values{"q": {q}}).Header().Get("Location"); got != "/console"+want {
+					t.Errorf("%s of %s, arriving %s: %s", q, left, arrival, got)
+				}
 			}
 		}
 	}

@@ -252,7 +252,8 @@
     // keysOf returns the rows that a change is about: its plate, or the flights of a board. If a flight
     // of the airport that may be on the board is not, everything is asked for, once for each flight. A
     // leg may name that airport by its city, and the airline by another code than the board: then the
-    // rows of its number and date are asked for. Arrivals may have left on the day before.
+    // rows of its number and date are asked for. Arrivals may have left on the day before. Others, over
+    // the date line, appear within a minute.
     const elsewhere = new Set()
     const keysOf = (change) => {
       const { airport, direction, date } = body.dataset
