@@ -10,6 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"bagtrail/internal/kafka"
 )
@@ -234,12 +236,20 @@ func TestRecordsDeletedUnderARunningConsumerAreCounted(t *testing.T) {
 
 func TestNewGroupLosesNothingByWhatWasDeletedBefore(t *testing.T) {
 	w := newWorld(t, 1)
+	core, logs := observer.New(zap.InfoLevel)
+	w.kafka.Logger = zap.New(core)
+	w.open()
 	w.produce(0, records(0, 10)...)
 	w.deleteBefore(0, 5)
 	w.consume()
 	w.eventually("all is read", func() bool { return w.committed()[0] == 10 })
 	if got := w.metrics.lost.Load(); got != 0 || w.index.plates() != 5 {
 		t.Errorf("lost %d, %d in the index", got, w.index.plates())
+	}
+	// Kafka forgets the offsets of a group that was away for long, so the operator must see why all is read.
+	said := logs.FilterMessage("the group has no offset of the partition, which is read from its beginning")
+	if said.Len() != 1 || said.FilterField(zap.Int64("from", 5)).FilterField(zap.Int64("to", 9)).Len() != 1 {
+		t.Errorf("%v", logs.All())
 	}
 }
 

@@ -154,6 +154,9 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 	first, end := whole.From, whole.To
 	switch {
 	case w.offset == kafkago.FirstOffset:
+		if first < end {
+			w.log.Info("the group has no offset of the partition, which is read from its beginning", zap.Int64("from", first), zap.Int64("to", end-1))
+		}
 		w.offset, w.committed = first, first
 	case w.offset < first:
 		w.conf.Metrics.Lost(first - w.offset)
