@@ -259,8 +259,8 @@ func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker,
 	default:
 		now := s.conf.Now()
 		f := Failing{Since: now, Attempts: 1, Reason: result.reason(), Tried: d.Changed}
-		if s.at.Failing != nil {
-			f.Since, f.Attempts = s.at.Failing.Since, s.at.Failing.Attempts+1
+		if before := s.at.Failing; before != nil && now.Sub(before.Next) <= longestDelay { // later, nobody has tried: the service was stopped, for example
+			f.Since, f.Attempts = before.Since, before.Attempts+1
 		}
 		f.Next = now.Add(delay(f.Attempts, result.retryAfter, s.conf.Random()))
 		s.at.Failing = &f

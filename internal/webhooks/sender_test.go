@@ -672,6 +672,29 @@ func TestATimePausedByTheCustomerIsNoTimeWithoutSuccess(t *testing.T) {
 	})
 }
 
+// An attempt fails right before the service stops for four days, and the next one after its start.
+func TestATimeInWhichTheServiceIsStoppedIsNoTimeWithoutSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, nil)
+		w.feed.tell(1)
+		w.receiver.statuses(500)
+		kill := w.send(t)
+		sleep(time.Second)
+		kill()
+		sleep(4 * 24 * time.Hour)
+		w.send(t)
+		sleep(time.Second)
+		attempts := w.receiver.attempts()
+		if f := w.store.Position().Failing; len(attempts) != 2 || f == nil || f.Attempts != 1 || !f.Since.Equal(attempts[1].at) {
+			t.Errorf("%d attempts, %+v", len(attempts), w.store.Position())
+		}
+		sleep(73 * time.Hour)
+		if w.store.Position().Pause == nil {
+			t.Error("73 hours later it is not paused")
+		}
+	})
+}
+
 // If nothing is left to tell, a webhook does not fail any more: neither its state nor the 72 hours
 // count from a batch that there is not any more.
 func TestAWebhookWithNothingToTellIsNotFailing(t *testing.T) {
