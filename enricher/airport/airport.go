@@ -96,6 +96,14 @@ func (l *Library) SamePlace(a, b string) bool {
 	return slices.Contains(y.cities, a)
 }
 
+// Cities returns the codes of the cities of a location, beside its own code.
+func (l *Library) Cities(code string) []string {
+	if a := l.find(code); a != nil {
+		return a.cities
+	}
+	return nil
+}
+
 // Listed reports whether a leg with the code end as its origin or destination is in the lists of an
 // airport (rules §4): the codes are equal, or end is a metropolitan code of the airport, and not an
 // airport itself.

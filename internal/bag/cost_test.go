@@ -50,23 +50,66 @@ func TestManyNamesOfABagTakeLittleMoreTimeThanOne(t *testing.T) {
 	t.Errorf("%d surnames take %.0f times the time of one to fold, and %.0f times to view", messages, fold, view)
 }
 
+// travelled is the messages of one bag, each with as many onward flights as a group may have. Together
+// they name so many flights and places.
+func travelled(messages, flights int) []*bag.Message {
+	all := named(messages, 1)
+	number := 0
+	for _, m := range all {
+		for range 99 {
+			number = (number + 1) % flights
+			place := string([]byte{'A' + byte(number%26), 'A' + byte(number/26%26), 'A' + byte(number/676%26)})
+			flight := bag.Flight{Airline: "LX", Number: fmt.Sprint(number), Day: m.LocalDay}
+			m.Onward = append(m.Onward, bag.Segment{Flight: flight, Airport: place})
+		}
+	}
+	return all
+}
+
+// The legs of a bag are found in a time that grows with the flights, not with the square of them. So a
+// sender that names many flights for a plate does not make it too expensive for everybody.
+func TestManyFlightsOfABagTakeLittleMoreTimeThanFew(t *testing.T) {
+	const messages, flights, limit = 100, 9900, 100
+	few, many := travelled(messages, 99), travelled(messages, flights)
+	var fold float64
+	for range 5 { // a pause of the machine is no fault of the fold
+		_, fewFold := folded(t, few)
+		b, manyFold := folded(t, many)
+		if len(b.Legs) != flights {
+			t.Fatalf("%d legs", len(b.Legs))
+		}
+		if fold = float64(manyFold) / float64(fewFold); fold < limit {
+			return
+		}
+	}
+	t.Errorf("%d flights take %.0f times the time of 99 to fold", flights, fold)
+}
+
 // fastest returns the time to fold messages, and to view their bag as zurich does.
 func fastest(t *testing.T, messages []*bag.Message) (fold, view time.Duration) {
 	t.Helper()
 	fold, view = time.Hour, time.Hour
 	for range 4 {
+		b, took := folded(t, messages)
+		fold = min(fold, took)
 		start := time.Now()
-		bags, err := rules.Fold(t.Context(), "0220000001", messages, nil)
-		fold = min(fold, time.Since(start))
-		if err != nil || len(bags) != 1 {
-			t.Fatalf("%d bags, %v", len(bags), err)
-		}
-		start = time.Now()
-		seen := bag.NewViewer(t.Context(), zurich{}).View(&bags[0])
+		seen := bag.NewViewer(t.Context(), zurich{}).View(b)
 		view = min(view, time.Since(start))
-		if len(seen.Events) != len(messages)-1 || len(seen.Surnames) != len(bags[0].Surnames) {
-			t.Fatalf("%d of %d events are seen, and %d of %d surnames", len(seen.Events), len(messages), len(seen.Surnames), len(bags[0].Surnames))
+		if len(seen.Events) != len(messages)-1 || len(seen.Surnames) != len(b.Surnames) {
+			t.Fatalf("%d of %d events are seen, and %d of %d surnames", len(seen.Events), len(messages), len(seen.Surnames), len(b.Surnames))
 		}
 	}
 	return fold, view
+}
+
+// folded returns the bag of messages, and the time to fold them.
+func folded(t *testing.T, messages []*bag.Message) (*bag.Bag, time.Duration) {
+	t.Helper()
+	start := time.Now()
+	bags, err := rules.Fold(t.Context(), "0220000001", messages, nil)
+	took := time.Since(start)
+	if err != nil || len(bags) != 1 {
+		t.Fatalf("%d bags, %v", len(bags), err)
+	}
+	return &bags[0], took
 }

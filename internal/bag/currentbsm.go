@@ -10,9 +10,9 @@ import (
 // §3, legs).
 type currentBSMs struct {
 	rules Rules
-	slots []slot                         // one for each airport and direction that has a BSM
-	own   smallmap.Map[direction, int]   // index in slots of the slot of exactly this airport
-	near  smallmap.Map[direction, []int] // indices in slots of the slots of all airports that are one place with this one
+	slots []slot                       // one for each airport and direction that has a BSM
+	own   smallmap.Map[direction, int] // index in slots of the slot of exactly this airport
+	near  byPlace                      // indices in slots of the slots of all airports that are one place with this one
 	// ignored holds the BSMs that are passed over: they change no leg.
 	ignored smallmap.Set[*Message]
 }
@@ -35,13 +35,14 @@ type slot struct {
 // newCurrentBSMs returns a slot for each airport and direction of these messages, all of them
 // empty.
 func (r Rules) newCurrentBSMs(messages []*Message) *currentBSMs {
-	c := &currentBSMs{rules: r}
+	c := &currentBSMs{rules: r, near: byPlace{rules: r}}
 	for _, m := range messages {
 		if !m.Kind.IsSource() {
 			continue
 		}
 		if d := m.direction(); !c.own.Has(d) {
 			c.own.Set(d, len(c.slots))
+			c.near.add(d, len(c.slots))
 			c.slots = append(c.slots, slot{direction: d})
 		}
 	}
@@ -53,21 +54,6 @@ func (m *Message) direction() direction { return direction{m.Airport, m.Arriving
 
 // departs reports whether the .F of m departs from the airport of m.
 func (m *Message) departs() bool { return !m.Outbound.IsZero() && !m.Arriving }
-
-// at returns the indices of the slots whose airport is one place with that of d.
-func (c *currentBSMs) at(d direction) []int {
-	if near, known := c.near.Get(d); known {
-		return near
-	}
-	var near []int
-	for i := range c.slots {
-		if s := &c.slots[i]; s.arriving == d.arriving && c.rules.SamePlace(s.airport, d.airport) {
-			near = append(near, i)
-		}
-	}
-	c.near.Set(d, near)
-	return near
-}
 
 // slotOf returns the slot of exactly the airport and direction of a BSM.
 func (c *currentBSMs) slotOf(m *Message) *slot { return &c.slots[c.own.Value(m.direction())] }
@@ -81,7 +67,7 @@ func (c *currentBSMs) add(m *Message) {
 	}
 	own.counted = true
 	before := own.current
-	for _, i := range c.at(m.direction()) {
+	for _, i := range c.near.at(m.direction()) {
 		s := &c.slots[i]
 		switch {
 		case !m.isDelete():
@@ -111,7 +97,7 @@ func (c *currentBSMs) passesOver(m *Message, own *slot) bool {
 // decidesExit reports whether the BSMs of the airport alone say which leg leads out of it, because
 // it had a BSM, or a DEL counts there.
 func (c *currentBSMs) decidesExit(airport string) bool {
-	return slices.ContainsFunc(c.at(direction{airport: airport}), func(i int) bool { return c.slots[i].counted })
+	return slices.ContainsFunc(c.near.at(direction{airport: airport}), func(i int) bool { return c.slots[i].counted })
 }
 
 // latestFirst returns the current BSMs, the latest first. A BSM may be current in the slots of several

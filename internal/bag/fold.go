@@ -19,8 +19,15 @@ import (
 type Rules struct {
 	// Window is the duplicate window (rules §3).
 	Window time.Duration
-	// SamePlace reports whether two location codes are one place: they are equal, or share a city.
-	SamePlace func(a, b string) bool
+	Places
+}
+
+// Places says which location codes are one place: those that are equal, or share a city.
+// *airport.Library implements it.
+type Places interface {
+	SamePlace(a, b string) bool
+	// Cities returns the codes of the cities of a location, beside its own code.
+	Cities(code string) []string
 }
 
 // Fold returns the bags of a plate, in the order of Compare. It fails only with the error of ctx,

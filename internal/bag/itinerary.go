@@ -11,6 +11,7 @@ type itinerary struct {
 	rules    Rules
 	legs     []Leg
 	byFlight smallmap.Map[Flight, []int] // indices in legs
+	from     departures                  // indices in legs
 	arriving []Leg                       // legs with unknown departure; join adds them to legs
 }
 
@@ -25,12 +26,11 @@ func (t *itinerary) add(l Leg, status Status) {
 		t.arriving = append(t.arriving, l)
 		return
 	}
-	for _, i := range t.byFlight.Value(l.Flight) {
-		if t.rules.SamePlace(t.legs[i].From, l.From) {
-			t.legs[i].Status = max(t.legs[i].Status, l.Status)
-			return
-		}
+	if i, have := t.from.find(l.Flight, l.From); have {
+		t.legs[i].Status = max(t.legs[i].Status, l.Status)
+		return
 	}
+	t.from.add(l.Flight, l.From, len(t.legs))
 	t.append(l)
 }
 
@@ -57,17 +57,12 @@ func (t *itinerary) join() {
 // exits says which airports a leg leads out of so far.
 type exits struct {
 	current *currentBSMs
-	taken   []string
+	taken   placeSet
 	asked   smallmap.Set[string]
 }
 
 // take reports whether a leg out of the airport may be added: the BSMs of the airport do not decide
 // it, and no leg was added that leads out of a place that is one with it.
 func (e *exits) take(airport string) bool {
-	isOne := func(taken string) bool { return e.current.rules.SamePlace(taken, airport) }
-	if !e.asked.Add(airport) || e.current.decidesExit(airport) || slices.ContainsFunc(e.taken, isOne) {
-		return false
-	}
-	e.taken = append(e.taken, airport)
-	return true
+	return e.asked.Add(airport) && !e.current.decidesExit(airport) && e.taken.add(airport)
 }

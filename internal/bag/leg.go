@@ -29,8 +29,8 @@ func (r Rules) setLegs(b *Bag) {
 // livingLegs applies rules 1 to 3 of rules §3, legs, to every airport. latest are the current BSMs,
 // the latest first. Each leg is NotLoaded, or NoStatus if it can have no loading status.
 func (r Rules) livingLegs(current *currentBSMs, latest []*Message, events []Event) []Leg {
-	all := itinerary{rules: r}
-	out := exits{current: current}
+	all := itinerary{rules: r, from: departures{rules: r}}
+	out := exits{current: current, taken: placeSet{rules: r}}
 	for _, m := range latest { // rule 1
 		all.add(m.outbound(), NotLoaded)
 	}
@@ -63,14 +63,12 @@ func (r Rules) livingLegs(current *currentBSMs, latest []*Message, events []Even
 // flight that departs there.
 func (r Rules) loadedLast(events []Event) []*Message {
 	var loaded []*Message
-	var airports []string // the airports that had a status-setting BPM so far
+	airports := placeSet{rules: r} // that had a status-setting BPM so far
 	for _, e := range slices.Backward(events) {
 		m := e.Message
-		if e.Sets == NoStatus || !m.Kind.IsProcessing() ||
-			slices.ContainsFunc(airports, func(a string) bool { return r.SamePlace(a, m.Airport) }) {
+		if e.Sets == NoStatus || !m.Kind.IsProcessing() || !airports.add(m.Airport) {
 			continue
 		}
-		airports = append(airports, m.Airport)
 		if e.Sets.Loaded() { // then its flight, if it has one, departs there: see processingEvent and withPositionings
 			loaded = append(loaded, m)
 		}
@@ -121,15 +119,16 @@ func (r Rules) sortByTravel(legs []Leg, events []Event) {
 	if len(legs) < 2 {
 		return
 	}
-	var named smallmap.Map[Flight, []element]
+	from := departures{rules: r}        // elements, the latest message first
+	var named smallmap.Map[Flight, int] // the first of them on each flight
 	count := 0
 	for _, e := range slices.Backward(events) {
 		for l := range e.Message.Legs() {
-			before := named.Value(l.Flight)
-			if !slices.ContainsFunc(before, func(e element) bool { return e.from == l.From }) {
-				named.Set(l.Flight, append(before, element{l.From, count}))
-				count++
+			from.add(l.Flight, l.From, count)
+			if !named.Has(l.Flight) {
+				named.Set(l.Flight, count)
 			}
+			count++
 		}
 	}
 	type travelling struct {
@@ -138,9 +137,11 @@ func (r Rules) sortByTravel(legs []Leg, events []Event) {
 	}
 	ordered := make([]travelling, len(legs))
 	for i, followed := range r.chainLengths(legs) {
-		of := named.Value(legs[i].Flight)
-		same := slices.IndexFunc(of, func(e element) bool { return r.sameDeparture(e.from, legs[i].From) })
-		ordered[i] = travelling{legs[i], followed, of[max(same, 0)].rank}
+		rank, have := from.find(legs[i].Flight, legs[i].From)
+		if !have {
+			rank = named.Value(legs[i].Flight)
+		}
+		ordered[i] = travelling{legs[i], followed, rank}
 	}
 	slices.SortFunc(ordered, func(a, b travelling) int {
 		return cmp.Or(cmp.Compare(a.leg.Day, b.leg.Day), cmp.Compare(a.followed, b.followed), cmp.Compare(a.rank, b.rank))
@@ -150,28 +151,21 @@ func (r Rules) sortByTravel(legs []Leg, events []Event) {
 	}
 }
 
-// element is a flight element of a message.
-type element struct {
-	from string // airport of departure; "" if unknown
-	rank int    // index among all elements, the latest message first
-}
-
-func (r Rules) sameDeparture(a, b string) bool {
-	return a == b || a != "" && b != "" && r.SamePlace(a, b)
-}
-
 // chainLengths returns how many legs of its day each leg follows, at most longestChain.
 func (r Rules) chainLengths(legs []Leg) []int {
-	ends := make(map[Day]map[string]int) // by day and airport: how many legs end there
+	type end struct {
+		day  Day
+		city string
+	}
+	ends := make(map[end]int) // how many legs end there
 	add := func(l Leg, n int) {
-		if ends[l.Day] == nil {
-			ends[l.Day] = make(map[string]int)
+		for city := range r.cities(l.To) {
+			ends[end{l.Day, city}] += n
 		}
-		ends[l.Day][l.To] += n
 	}
 	follows := func(l Leg) bool {
-		for airport, n := range ends[l.Day] {
-			if n > 0 && l.From != "" && r.SamePlace(airport, l.From) {
+		for city := range r.cities(l.From) {
+			if l.From != "" && ends[end{l.Day, city}] > 0 {
 				return true
 			}
 		}

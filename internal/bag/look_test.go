@@ -32,7 +32,13 @@ func (l *looker) Err() error {
 // tooLong is a time that a fold of the most expensive messages never takes between two looks.
 const tooLong = 250 * time.Millisecond
 
-var rules = bag.Rules{Window: 10 * time.Minute, SamePlace: func(a, b string) bool { return a == b }}
+var rules = bag.Rules{Window: 10 * time.Minute, Places: apart{}}
+
+// apart is a world in which no two places have a city in common.
+type apart struct{}
+
+func (apart) SamePlace(a, b string) bool { return a == b }
+func (apart) Cities(string) []string     { return nil }
 
 // crowd is the messages of a plate that cost most: bags of many passengers, and messages without a
 // name that are about each of them.

@@ -12,31 +12,23 @@ type statuses struct {
 	rules     Rules
 	legs      []Leg                       // in the order of travel
 	byFlight  smallmap.Map[Flight, []int] // indices in legs
-	departing smallmap.Map[string, []int] // airport → indices of the legs that depart there
+	departing byPlace                     // indices of the legs that depart from a place
+	arrived   smallmap.Set[flightAt]      // flights that arrive at an airport
 }
 
 func (r Rules) newStatuses(legs []Leg) *statuses {
-	s := &statuses{rules: r, legs: legs}
+	s := &statuses{rules: r, legs: legs, departing: byPlace{rules: r}}
 	for i, l := range legs {
 		s.byFlight.Set(l.Flight, append(s.byFlight.Value(l.Flight), i))
+		if l.From != "" {
+			s.departing.add(direction{airport: l.From}, i)
+		}
 	}
 	return s
 }
 
 // from returns the indices of the legs that depart from an airport.
-func (s *statuses) from(airport string) []int {
-	if found, have := s.departing.Get(airport); have {
-		return found
-	}
-	var found []int
-	for i := range s.legs {
-		if s.departs(i, airport) {
-			found = append(found, i)
-		}
-	}
-	s.departing.Set(airport, found)
-	return found
-}
+func (s *statuses) from(airport string) []int { return s.departing.at(direction{airport: airport}) }
 
 // departs reports whether a leg is known to depart from an airport.
 func (s *statuses) departs(leg int, airport string) bool {
@@ -81,14 +73,17 @@ func (s *statuses) set(leg int, status Status, by *Message) {
 // legs on the flight. A leg that was known only from an .I gets its first status if it departs from
 // the airport of the event.
 func (s *statuses) applyToFlight(e *Event) {
-	same := s.byFlight.Value(e.Message.Outbound.Flight)
-	here := func(i int) bool { return s.departs(i, e.Message.Airport) }
-	some := slices.ContainsFunc(same, here)
-	for _, i := range same {
-		switch {
-		case here(i):
-			s.legs[i].Status, s.legs[i].SetBy = e.Sets, e.Message
-		case !some && (!e.Sets.Loaded() || s.legs[i].From == ""):
+	f, here := e.Message.Outbound.Flight, false
+	for _, i := range s.from(e.Message.Airport) {
+		if l := &s.legs[i]; l.Flight == f {
+			l.Status, l.SetBy, here = e.Sets, e.Message, true
+		}
+	}
+	if here {
+		return
+	}
+	for _, i := range s.byFlight.Value(f) {
+		if !e.Sets.Loaded() || s.legs[i].From == "" {
 			s.set(i, e.Sets, e.Message)
 		}
 	}
@@ -130,6 +125,9 @@ func (s *statuses) mishandle(by *Message) {
 // arrive marks the legs on a flight as arrived. A leg that departs from the airport of arrival is
 // left out: it is the next leg of a through flight.
 func (s *statuses) arrive(f Flight, airport string) {
+	if !s.arrived.Add(flightAt{f, airport}) {
+		return
+	}
 	for _, i := range s.byFlight.Value(f) {
 		if !s.departs(i, airport) {
 			s.legs[i].Arrived = true
@@ -145,8 +143,8 @@ func (s *statuses) seat(events []Event) {
 		if !m.Kind.IsSource() || m.Seat == "" {
 			continue
 		}
-		for _, i := range s.byFlight.Value(m.Outbound.Flight) {
-			if l := &s.legs[i]; l.Seat == "" && s.departs(i, m.Airport) {
+		for _, i := range s.from(m.Airport) {
+			if l := &s.legs[i]; l.Flight == m.Outbound.Flight && l.Seat == "" {
 				l.Seat = m.Seat
 			}
 		}

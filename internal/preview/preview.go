@@ -33,7 +33,7 @@ func New(e *enricher.Enricher, airports *airport.Library) Maker { return Maker{e
 // the plate. A message that positions a container has none, since it names no bag.
 func (m Maker) Events(ctx context.Context, f bag.Filing) ([]Event, error) {
 	var all []Event
-	rules := bag.Rules{SamePlace: m.airports.SamePlace}
+	rules := bag.Rules{Places: m.airports}
 	stored := []bag.Stored{{Report: f.Report, Raw: f.Raw, Received: f.Received, Position: f.Position}}
 	for _, entry := range f.Entries {
 		bags, err := rules.Fold(ctx, entry.Plate, m.enricher.Messages(entry.Plate, stored), nil)

@@ -221,5 +221,5 @@ func (r *Reader) Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time {
 }
 
 func (r *Reader) rules() bag.Rules {
-	return bag.Rules{Window: r.settings.Window, SamePlace: r.settings.Airports.SamePlace}
+	return bag.Rules{Window: r.settings.Window, Places: r.settings.Airports}
 }
