@@ -191,6 +191,12 @@ func (q Queries) tellChanges(ctx context.Context, c *web.Call, query *changesQue
 		answer, _ := q.tellOnce(ctx, c, query)
 		return answer
 	}
+	return c.Waiting(func() web.Answer { return q.waitForChanges(ctx, c, query) })
+}
+
+// waitForChanges answers with the changes that follow a cursor once there are some, or the time of the
+// query is over.
+func (q Queries) waitForChanges(ctx context.Context, c *web.Call, query *changesQuery) web.Answer {
 	follower := q.Changes.Follow(query.asker)
 	defer follower.Leave()
 	until, cancel := context.WithTimeout(ctx, query.wait)

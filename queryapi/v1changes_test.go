@@ -335,6 +335,38 @@ func TestAWaitEndsAfterItsTimeAndWhenTheSiteStops(t *testing.T) {
 	}
 }
 
+// Each change wakes a request that waits, as it wakes a stream. So the two have one limit.
+func TestARequestThatWaitsCountsAsAStream(t *testing.T) {
+	s := changeSiteOver(newChangeIndex(), memory.New(), nil, web.Settings{Keys: testKeys, Log: zap.NewNop(), Streams: 1})
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		if w := askV1(s, "lx", "/v1/changes?wait=60", ""); w.Code != http.StatusOK {
+			t.Errorf("the first: %d %s", w.Code, w.Body)
+		}
+	})
+	t.Cleanup(func() { s.Stop(); waiting.Wait() })
+	soon, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if pause.Until(soon, time.Millisecond, func() bool { return s.OpenStreams() == 1 }) != nil {
+		t.Fatal("a request that waits does not count")
+	}
+	if w := askV1(s, "lx", "/v1/changes?wait=1", ""); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("one more: %d %s", w.Code, w.Body)
+	}
+	if status, first := openStream(t, s, "/v1/changes", ""); status != http.StatusTooManyRequests {
+		t.Errorf("a stream: %d %s", status, first)
+	}
+	if w := askV1(s, "lx", "/v1/changes", ""); w.Code != http.StatusOK {
+		t.Errorf("without wait: %d %s", w.Code, w.Body)
+	}
+	if w := askV1(s, "demo", "/v1/changes?wait=1", ""); w.Code != http.StatusOK {
+		t.Errorf("another key: %d %s", w.Code, w.Body)
+	}
+	if n := s.OpenStreams(); n != 1 {
+		t.Errorf("%d count as streams", n)
+	}
+}
+
 // changingKey is a key that is changed while requests are under way; nil: it is revoked.
 type changingKey struct{ atomic.Pointer[apikey.Key] }
 

@@ -34,7 +34,7 @@ type HTTP struct {
 	Drain   time.Duration // how long it then waits for requests under way
 
 	AnswerBytes    int64          // memory of all large answers together
-	Streams        int            // how many streams a key may have open
+	Streams        int            // how many streams and waiting requests a key may have open
 	Origins        []string       // whose pages may call /v1 from a browser
 	TrustedProxies []netip.Prefix // whose X-Forwarded-For names the caller
 	Console        bool           // serve the pages under /console

@@ -59,7 +59,7 @@ func (c *Config) settings() []setting {
 		{name: "http-linger", init: "0s", value: duration(&c.HTTP.Linger), usage: "how long a stopping process still takes requests, so that load balancers notice"},
 		{name: "http-drain", init: "20s", value: duration(&c.HTTP.Drain), usage: "how long a stopping process waits for requests under way"},
 		{name: "http-answer-bytes", init: "64MiB", value: size(&c.HTTP.AnswerBytes), usage: "`size` of each of four memories: for all large answers, large bodies of /v1 and large changes of streams; for the data from which answers are made; for the data from which webhooks are made; for large changes that are posted to webhooks"},
-		{name: "http-streams", init: "100", value: count(&c.HTTP.Streams), usage: "`number` of streams that a key may have open at a process"},
+		{name: "http-streams", init: "100", value: count(&c.HTTP.Streams), usage: "`number` of streams and of requests that wait for changes that a key may have open at a process, together"},
 		{name: "cors-origins", value: origins(&c.HTTP.Origins), empty: true, usage: "comma-separated `list` of origins, such as https://ops.example, whose pages may call /v1"},
 		{name: "trusted-proxies", value: networks(&c.HTTP.TrustedProxies), empty: true, usage: "comma-separated `list` of addresses and networks whose X-Forwarded-For names the caller, and whose X-Forwarded-Proto says whether it uses TLS"},
 		{name: "console", init: "on", value: onOff(&c.HTTP.Console), usage: "`on` or off: serve the pages for people under /console"},

@@ -91,6 +91,6 @@ func NewWebhooks(registry prometheus.Registerer, results ...string) func(result 
 func NewStreams(registry prometheus.Registerer, open func() int) {
 	promauto.With(registry).NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "bagtrail_http_open_streams",
-		Help: "Streams of changes that are open.",
+		Help: "Streams of changes that are open, and requests that wait for changes.",
 	}, func() float64 { return float64(open()) })
 }

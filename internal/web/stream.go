@@ -88,7 +88,7 @@ func (c *Call) Renew(ctx context.Context) (*apikey.Key, bool) {
 	return found.Key, (known || err != nil) && found.Key.MayUse(c.operation.Right)
 }
 
-// streams counts the open streams.
+// streams counts the open streams, and the calls that wait for changes.
 type streams struct {
 	mutex sync.Mutex
 	byKey map[string]int // by the name of the key; none is 0
@@ -115,7 +115,7 @@ func (n *streams) remove(key string) {
 	}
 }
 
-// OpenStreams returns how many streams are open.
+// OpenStreams returns how many streams are open, and calls wait for changes.
 func (s *Site) OpenStreams() (open int) {
 	s.streams.mutex.Lock()
 	defer s.streams.mutex.Unlock()
@@ -126,7 +126,7 @@ func (s *Site) OpenStreams() (open int) {
 }
 
 func (c *Call) tooManyStreams() Answer {
-	a := c.Problem(fault.RateLimitV1, "The key has "+strconv.Itoa(c.site.Settings.Streams)+" open streams at this process")
+	a := c.Problem(fault.RateLimitV1, "The key has "+strconv.Itoa(c.site.Settings.Streams)+" open streams and waiting requests at this process")
 	a.RetryAfter = true
 	return a
 }

@@ -29,6 +29,16 @@ func (c *Call) Wait(ctx context.Context, changed <-chan struct{}) bool {
 	return false
 }
 
+// Waiting returns the answer of serve, which may wait for changes. Meanwhile the call counts as a stream
+// of its key: each change wakes it too. If the key has no more streams, it answers that instead.
+func (c *Call) Waiting(serve func() Answer) Answer {
+	if !c.site.streams.add(c.Key.Name, c.site.Settings.Streams) {
+		return c.tooManyStreams()
+	}
+	defer c.site.streams.remove(c.Key.Name)
+	return serve()
+}
+
 // endReading removes the time limit for reading, so that the connection may wait. Before that it
 // closes the body, which reads the rest of it within the limit: otherwise the server would later
 // wait for the rest without a limit.

@@ -51,7 +51,8 @@ type Settings struct {
 	// everything as a page of the same origin.
 	LocalNamesOnly bool
 
-	// Streams is how many streams a key may have open; 0: no limit.
+	// Streams is how many streams a key may have open, together with calls that wait for changes; 0: no
+	// limit.
 	Streams int
 }
 
