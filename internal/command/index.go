@@ -170,16 +170,21 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 }
 
 // restoreRejects reads rejected messages from the rejects topic into Redis, which may have lost
-// them. Everything else works without them, so a failure is only logged.
-func (s *service) restoreRejects(ctx context.Context) {
+// them. It returns the acceptor for reading the log from start on, which leaves them out. Everything
+// else works without them, so a failure is only logged.
+func (s *service) restoreRejects(ctx context.Context, start kafka.Start, acceptor kafkadoor.Acceptor) kafkadoor.Acceptor {
 	s.state.Set(errors.New("reading the rejected messages"))
-	began := s.clock()
-	read, err := s.kafka.RestoreRejects(ctx, s.firstReject(), kafkaDoor, s.judge, s.rejectStore)
+	began, restore, from := s.clock(), rejectstore.NewRestore(acceptor, s.rejectStore), s.firstReject()
+	if start.Time.Before(from.Time) {
+		from = kafka.Start{} // the log has rejected messages that are not kept any more
+	}
+	read, err := s.kafka.RestoreRejects(ctx, from, kafkaDoor, s.judge, restore)
 	if err != nil {
 		s.log.Error("not all rejected messages are read back; a replay reads them again, and with a Redis in the process the next start", zap.Int("messages", read), zap.Error(err))
-		return
+		return restore
 	}
 	s.log.Info("rejected messages read back", zap.Int("messages", read), zap.Duration("took", s.clock().Sub(began)))
+	return restore
 }
 
 // firstReject returns the place in the rejects topic of the first reject that is still kept.
@@ -193,9 +198,9 @@ func (s *service) rebuild(ctx context.Context) error {
 	if !s.redis.InProcess() || s.kafka == nil {
 		return nil
 	}
-	s.restoreRejects(ctx)
+	acceptor := s.restoreRejects(ctx, kafka.Start{}, s.rebuilder())
 	said := s.clock()
-	progress, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: s.rebuilder(), Store: s.rejectStore}, kafka.Start{}, func(p kafkadoor.Progress) {
+	progress, err := s.kafka.Rebuild(ctx, acceptor, kafka.Start{}, func(p kafkadoor.Progress) {
 		s.state.Set(fmt.Errorf("rebuilding the index: %d of %d records", p.Records, p.Total))
 		if now := s.clock(); now.Sub(said) >= progressEvery {
 			said = now

@@ -37,14 +37,20 @@ func (s *service) decide(id, action, body, want string) {
 	}
 }
 
-// mendedAirports returns a service that has rejected the BSMs of plates, since their airport was not
-// known. It was started again after the file of airports was mended.
+// mendedAirports returns a service that has rejected the BSMs of plates, by HTTP and by Kafka in turn,
+// since their airport was not known. It was started again after the file of airports was mended.
 func mendedAirports(t *testing.T, plates []string, env ...string) *service {
 	t.Helper()
 	list := write(t, t.TempDir(), "airports.yaml", "airports: []\n")
 	s := serve(t, append(env, "BAGTRAIL_AIRPORTS_FILE="+list)...)
-	for _, plate := range plates {
-		s.post(strings.NewReplacer("0724123456", plate, ".V/1LZRH", ".V/1LXQZ").Replace(bsmOfToday()), http.StatusBadRequest, "SVCPRB015")
+	for i, plate := range plates {
+		text := strings.NewReplacer("0724123456", plate, ".V/1LZRH", ".V/1LXQZ").Replace(bsmOfToday())
+		if i%2 == 0 {
+			s.post(text, http.StatusBadRequest, "SVCPRB015")
+		} else {
+			sendTo(t, s, text)
+		}
+		s.until("it is rejected", func() bool { return len(s.rejectIDs("open")) > i })
 	}
 	s.down()
 	if err := os.WriteFile(list, []byte("airports: [{code: XQZ, timezone: Europe/Zurich, latitude: 47, longitude: 8}]\n"), 0o600); err != nil {
@@ -54,6 +60,11 @@ func mendedAirports(t *testing.T, plates []string, env ...string) *service {
 	s.untilReady()
 	if open := s.rejectIDs("open"); len(open) != len(plates) {
 		t.Fatalf("open: %v", open)
+	}
+	for _, plate := range plates {
+		if status, text := s.ask("GET", "/v1/bags/"+plate, ""); status != 200 || !strings.HasPrefix(text, `{"bags":[]`) {
+			t.Errorf("nobody has resubmitted it: %d %s", status, text)
+		}
 	}
 	return s
 }
@@ -151,7 +162,7 @@ func TestWhatWasDecidedIsNotFiledOnceMoreAfterALoss(t *testing.T) {
 	if err := redis.Client(t).FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(t, "", s.env, "replay"); got.code != command.Done {
+	if got := run(t, "", s.env, "replay"); got.code != command.Rejected || !strings.Contains(got.stdout, "messages: 2, rejected: 1") {
 		t.Fatalf("%+v", got)
 	}
 	if again := bag("0724123456"); again != resubmitted || !strings.Contains(again, "EXPECTED") {

@@ -131,11 +131,9 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	if err != nil {
 		return err
 	}
-	if !s.redis.InProcess() {
-		s.restoreRejects(ctx) // before the log, which says which of them were resubmitted
-	}
+	acceptor = s.restoreRejects(ctx, start, acceptor) // before the log, which says which of them were resubmitted
 	shown := newProgress(p.stderr)
-	done, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: acceptor, Store: s.rejectStore}, start, func(now kafkadoor.Progress) {
+	done, err := s.kafka.Rebuild(ctx, acceptor, start, func(now kafkadoor.Progress) {
 		shown.show(s.clock(), "%d of %d records, %.0f a second, %v left", now.Records, now.Total, now.Rate(), now.Left().Round(time.Second))
 	})
 	shown.clear()
@@ -163,8 +161,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 	}
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Log: s.record, Index: s.index})
 	if s.redis.InProcess() { // Redis is empty, but the topics say which rejects were resubmitted
-		s.restoreRejects(ctx)
-		if _, err := s.kafka.Rebuild(ctx, rejectstore.Restore{Acceptor: s.rebuilder(), Store: s.rejectStore}, kafka.Start{}, nil); err != nil {
+		if _, err := s.kafka.Rebuild(ctx, s.restoreRejects(ctx, kafka.Start{}, s.rebuilder()), kafka.Start{}, nil); err != nil {
 			return failed(err)
 		}
 	}

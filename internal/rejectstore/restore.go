@@ -2,22 +2,59 @@ package rejectstore
 
 import (
 	"context"
+	"hash/maphash"
 
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
 )
 
-// Restore restores the state Resubmitted of rejects after a loss of Redis. It wraps the acceptor of
-// a rebuild: for each message of the log that has the id of a reject, it marks that reject as
-// Resubmitted. Dismissals are not in the log, and are not restored. It implements
-// kafkadoor.Acceptor.
+// Restore restores rejects after a loss of Redis. It first takes the rejections of the rejects topic,
+// and stores them. Then it is the acceptor of a rebuild. What was rejected stays rejected, even if it
+// would be accepted by now: somebody may have dismissed or resubmitted it. For each message of the log
+// that has the id of a reject, Restore marks that reject as Resubmitted. Dismissals are not in the
+// log, and are not restored. It implements ingestor.Rejects and kafkadoor.Acceptor.
 type Restore struct {
 	kafkadoor.Acceptor
-	Store *Store
+	store    *Store
+	seed     maphash.Seed
+	rejected map[uint64]bool // by digest
+}
+
+// NewRestore returns a Restore that brings the messages of the log to an acceptor.
+func NewRestore(acceptor kafkadoor.Acceptor, store *Store) *Restore {
+	return &Restore{acceptor, store, maphash.MakeSeed(), make(map[uint64]bool)}
+}
+
+// digest returns a digest of what tells a message of the log from all others. The origin alone does
+// not: a log that was made anew has other messages with the same origins.
+func (r *Restore) digest(env *ingestor.Envelope) uint64 {
+	return maphash.Comparable(r.seed, struct {
+		origin, raw string
+		received    int64
+	}{env.Origin, env.Raw, env.Received.UnixMilli()})
+}
+
+// Reject implements ingestor.Rejects.
+func (r *Restore) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
+	for i := range rejections {
+		r.rejected[r.digest(&rejections[i].Envelope)] = true
+	}
+	return r.store.Reject(ctx, rejections)
+}
+
+// JudgeBatch implements kafkadoor.Acceptor.
+func (r *Restore) JudgeBatch(envelopes []ingestor.Envelope) *ingestor.Batch {
+	b := r.Acceptor.JudgeBatch(envelopes)
+	for i := range b.Outcomes {
+		if r.rejected[r.digest(&b.Envelopes[i])] {
+			b.Outcomes[i] = ingestor.Outcome{Verdict: ingestor.Rejected}
+		}
+	}
+	return b
 }
 
 // Apply implements kafkadoor.Acceptor.
-func (r Restore) Apply(ctx context.Context, b *ingestor.Batch) error {
+func (r *Restore) Apply(ctx context.Context, b *ingestor.Batch) error {
 	if err := r.Acceptor.Apply(ctx, b); err != nil {
 		return err
 	}
@@ -26,7 +63,7 @@ func (r Restore) Apply(ctx context.Context, b *ingestor.Batch) error {
 		if env.Reject == "" || verdict != ingestor.Accepted && verdict != ingestor.Duplicate {
 			continue
 		}
-		found, err := r.Store.Get(ctx, true, env.Reject)
+		found, err := r.store.Get(ctx, true, env.Reject)
 		if err != nil {
 			return err
 		}
@@ -41,7 +78,7 @@ func (r Restore) Apply(ctx context.Context, b *ingestor.Batch) error {
 		if text != env.Raw { // it was mended
 			step.Text = env.Raw
 		}
-		if _, _, err := r.Store.Decide(ctx, env.Reject, "", Resubmitted, step); err != nil {
+		if _, _, err := r.store.Decide(ctx, env.Reject, "", Resubmitted, step); err != nil {
 			return err
 		}
 	}
