@@ -176,7 +176,7 @@ func TestAFlagCountsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
 }
 
 func TestWhatIsShownIsReadBack(t *testing.T) {
-	first := mustLoad(t, []string{"--kafka-brokers=a:1,b:2", "--kafka-changes-topic=", "--kafka-group=it's: #1", "--duplicate-window=5m"}, nil)
+	first := mustLoad(t, []string{"--kafka-brokers=a:1,b:2", "--kafka-changes-topic=", "--kafka-group=it's: #1", "--kafka-topic=null", "--duplicate-window=5m"}, nil)
 	shown := show(t, first)
 	second := mustLoad(t, []string{"--config", write(t, "c.yaml", shown)}, nil)
 	if !reflect.DeepEqual(first.Config, second.Config) {

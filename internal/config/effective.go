@@ -40,7 +40,7 @@ var plainScalar = regexp.MustCompile(`^[A-Za-z0-9./][A-Za-z0-9_./:,@%?&=+*-]*$`)
 
 // scalar writes text as a YAML scalar.
 func scalar(text string) string {
-	if plainScalar.MatchString(text) && !strings.HasSuffix(text, ":") {
+	if plainScalar.MatchString(text) && !strings.HasSuffix(text, ":") && !strings.EqualFold(text, "null") {
 		return text
 	}
 	return strconv.Quote(text)
