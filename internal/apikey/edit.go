@@ -57,6 +57,9 @@ func Create(path string, key Key) (text string, err error) {
 // meaning in old logs and is not given to another key by mistake. Revoking a key again changes
 // nothing.
 func Revoke(path, name string) error {
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("revoke key %s: %w", name, err)
+	}
 	err := edit(path, func(file []byte, keys []*Key) ([]byte, []*Key, error) {
 		for i, key := range keys {
 			if key.Name == name {

@@ -223,7 +223,7 @@ func TestOnlyAKeyThatIsThereCanBeRevoked(t *testing.T) {
 	if err := apikey.Revoke(path, "nobody"); !errors.Is(err, apikey.ErrNoSuchKey) {
 		t.Errorf("error %v", err)
 	}
-	if err := apikey.Revoke(filepath.Join(t.TempDir(), "none"), "old"); !errors.Is(err, apikey.ErrNoSuchKey) {
+	if err := apikey.Revoke(filepath.Join(t.TempDir(), "none"), "old"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v", err)
 	}
 	if _, err := apikey.List(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {

@@ -62,8 +62,10 @@ func TestACustomerDoesNotControlTheTerminal(t *testing.T) {
 func TestKeysSaysWhatIsWrong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys.yaml")
 	env := []string{"BAGTRAIL_KEYS_FILE=" + path}
-	if got := run(t, "", env, "keys", "list"); got.code != command.Failed {
-		t.Errorf("a file that is not there: %+v", got)
+	for _, args := range [][]string{{"keys", "list"}, {"keys", "revoke", "app"}} {
+		if got := run(t, "", env, args...); got.code != command.Failed {
+			t.Errorf("%q of a file that is not there: %+v", args, got)
+		}
 	}
 	run(t, "", env, "keys", "create", "app")
 	for _, args := range [][]string{
