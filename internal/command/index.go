@@ -116,7 +116,7 @@ func (s *service) trimRejects(ctx context.Context) error {
 
 // runJobs advances jobs over rejects, until ctx ends.
 func (s *service) runJobs(ctx context.Context) error {
-	s.rejectOperations.RunJobs(ctx, func(err error) { s.log.Warn("a step of a job over rejects failed, and is retried", zap.Error(err)) })
+	s.rejectOperations.RunJobs(ctx, func(err error) { s.log.Warn("jobs over rejects, if there are any, cannot go on: trying again", zap.Error(err)) })
 	return nil
 }
 
