@@ -26,11 +26,14 @@ import (
 	"bagtrail/queryapi"
 )
 
-// listen listens on the address of the HTTP interface. A process whose address is in use fails
-// here, before it opens Redis and Kafka. Callers that connect early wait.
+// listen reads the certificate, and listens on the address of the HTTP interface. A process whose
+// address is in use fails here, before it opens Redis and Kafka. Callers that connect early wait.
 func (s *service) listen(ctx context.Context) (err error) {
 	if !s.opens(httpDoor) {
 		return nil
+	}
+	if s.certificates, err = readCertificates(s.conf.HTTP); err != nil {
+		return err
 	}
 	if s.listener, err = listenOn(ctx, config.Names("http-addr"), s.conf.HTTP.Addr); err != nil {
 		return err
@@ -50,7 +53,7 @@ func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) runner {
 		lingering, stop := linger(ctx, s.conf.HTTP.Linger)
 		defer stop()
 		return web.Server{
-			Handler: closing(ctx, site), Certificate: s.conf.HTTP.TLSCert, PrivateKey: s.conf.HTTP.TLSKey,
+			Handler: closing(ctx, site), Certificates: s.certificates,
 			Log: s.log, Drain: s.conf.HTTP.Drain, OnStop: site.Stop,
 		}.Run(lingering, telemetry.Patient(s.listener, s.log))
 	}

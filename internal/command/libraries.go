@@ -36,7 +36,7 @@ func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
 func filesOf(doors []string) config.Check {
 	return func(named *config.Config, faults *config.Faults) {
 		c := *named // without the pipes
-		for _, name := range []*string{&c.Files.Airports, &c.Files.Airlines, &c.Files.Flights, &c.Files.Keys} {
+		for _, name := range []*string{&c.Files.Airports, &c.Files.Airlines, &c.Files.Flights, &c.Files.Keys, &c.HTTP.TLSCert, &c.HTTP.TLSKey} {
 			if info, err := os.Stat(*name); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 				*name = ""
 			}
@@ -48,20 +48,22 @@ func filesOf(doors []string) config.Check {
 		faults.Add(errors.Join(err, err2))
 		if slices.Contains(doors, httpDoor) {
 			_, err := readFile(keysSetting, c.Files.Keys, apikey.Parse)
-			faults.Add(errors.Join(err, certificate(c.HTTP)))
+			_, err2 := readCertificates(c.HTTP)
+			faults.Add(errors.Join(err, err2))
 		}
 	}
 }
 
-// certificate returns an error if the certificate and the key for TLS do not fit together.
-func certificate(h config.HTTP) error {
+// readCertificates returns the certificate for TLS with its key, or none if TLS is off.
+func readCertificates(h config.HTTP) ([]tls.Certificate, error) {
 	if h.TLSCert == "" || h.TLSKey == "" {
-		return nil
+		return nil, nil
 	}
-	if _, err := tls.LoadX509KeyPair(h.TLSCert, h.TLSKey); err != nil {
-		return fileError(fmt.Errorf("BAGTRAIL_HTTP_TLS_CERT, BAGTRAIL_HTTP_TLS_KEY: %w", err))
+	pair, err := tls.LoadX509KeyPair(h.TLSCert, h.TLSKey)
+	if err != nil {
+		return nil, fileError(fmt.Errorf("BAGTRAIL_HTTP_TLS_CERT, BAGTRAIL_HTTP_TLS_KEY: %w", err))
 	}
-	return nil
+	return []tls.Certificate{pair}, nil
 }
 
 // readFile reads the file that a setting names; if there is no name, it returns the zero value.

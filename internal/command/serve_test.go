@@ -2,13 +2,17 @@ package command_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +20,7 @@ import (
 	"bagtrail/internal/command"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/test/loopback"
+	"bagtrail/test/selfsigned"
 	process "bagtrail/test/service"
 )
 
@@ -291,6 +296,36 @@ func TestFaultsOfFilesAreToldTogetherBeforeAnythingStarts(t *testing.T) {
 		if got := named.FindAllString(said, -1); code != want || strings.Join(got, "\n") != "bagtrail: "+strings.Join(variables, "\nbagtrail: ") || strings.Contains(said, "{") {
 			t.Errorf("exit code %d, %s", code, said)
 		}
+	}
+}
+
+// A named pipe can be read only once.
+func TestTheFilesOfAServiceMayBeNamedPipes(t *testing.T) {
+	pair, err := selfsigned.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := map[string]string{"HTTP_TLS_CERT": string(pair.PEM), "HTTP_TLS_KEY": string(pair.KeyPEM), "KEYS_FILE": "keys: []\n", "FLIGHTS_FILE": "flights: []\n"}
+	var env []string
+	for setting := range text {
+		pipe := filepath.Join(t.TempDir(), "pipe")
+		if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		go func() { _ = os.WriteFile(pipe, []byte(text[setting]), 0o600) }() // which waits for a reader
+		env = append(env, "BAGTRAIL_"+setting+"="+pipe)
+	}
+	s := serve(t, env...)
+	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pair.Pool()}}, Timeout: 10 * time.Second}
+	answer, err := client.Get("https://" + s.http + "/codes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+		t.Errorf("status %d", answer.StatusCode)
+	}
+	if code := s.down(); code != command.Done || strings.Contains(s.stderr.String(), `"error"`) {
+		t.Errorf("exit code %d", code)
 	}
 }
 

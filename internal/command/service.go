@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +67,8 @@ type service struct {
 	judge            *ingestor.Judge
 	keys             *apikey.Store
 	secret           secret.Secret // nil if there is none
-	listener         net.Listener  // of the HTTP door, or nil
+	certificates     []tls.Certificate
+	listener         net.Listener // of the HTTP door, or nil
 	redis            *redis.Client
 	store            *bagstore.Store
 	trails           *trail.Reader

@@ -4,10 +4,13 @@
 // It never returns half of a file that is being written in place: a change counts once two checks
 // in a row saw the same size, time and inode. A file that cannot be read is reported once, and the
 // content that was read before stays in force. Once it can be read again it counts as changed.
+//
+// Only regular files are read again: a read of a named pipe may wait for ever.
 package watch
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 )
@@ -20,6 +23,8 @@ type File struct {
 	digest  [sha256.Size]byte // of the content that was returned last
 	fault   string            // text of the error that was returned last, or ""
 }
+
+var errIrregular = errors.New("no regular file")
 
 // Open reads the file for the first time.
 func Open(path string) (*File, []byte, error) {
@@ -54,6 +59,10 @@ func (f *File) check() (content []byte, changed bool, err error) {
 	if err != nil {
 		f.latest = nil
 		return nil, false, err
+	}
+	if !before.Mode().IsRegular() {
+		f.latest = nil
+		return nil, false, fmt.Errorf("%s: %w", f.path, errIrregular)
 	}
 	stable := f.latest != nil && same(before, f.latest)
 	f.latest = before

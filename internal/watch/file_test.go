@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -119,6 +120,73 @@ func TestAMissingFileIsReportedOnceAndReadWhenItIsBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkFile(t, file, "", "two", "") // so that the caller learns that it is back
+}
+
+// A read of a named pipe waits until somebody writes, perhaps for ever.
+func TestANamedPipeIsReadOnlyOnce(t *testing.T) {
+	path := pipe(t)
+	go func() { _ = os.WriteFile(path, []byte("one"), 0o600) }() // which waits for a reader
+	value, err := watch.NewValue(path, func(content []byte, _ *string) (*string, error) { return new(string(content)), nil })
+	if err != nil || *value.Load() != "one" {
+		t.Fatal(value, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ticks, ended := make(chan time.Time), make(chan struct{})
+	go func() {
+		defer close(ended)
+		value.Watch(ctx, ticks, func(err error) { t.Errorf("report %v", err) })
+	}()
+	for range 3 {
+		select {
+		case ticks <- time.Time{}:
+		case <-time.After(10 * time.Millisecond): // nobody looks at the pipe
+		}
+	}
+	stop()
+	select {
+	case <-ended:
+	case <-time.After(10 * time.Second):
+		t.Fatal("Watch has not ended")
+	}
+}
+
+func TestAFileThatIsReplacedByANamedPipeIsReportedOnceAndReadWhenItIsBack(t *testing.T) {
+	path, file := open(t, "one")
+	if err := os.Rename(pipe(t), path); err != nil {
+		t.Fatal(err)
+	}
+	checks := make(chan error)
+	go func() {
+		for range 3 {
+			_, _, err := file.Check()
+			checks <- err
+		}
+	}()
+	for i := range 3 {
+		select {
+		case err := <-checks:
+			if (err != nil) != (i == 0) {
+				t.Errorf("check %d: %v", i+1, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("check %d has not ended", i+1)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	put(t, path, "two", 1)
+	checkFile(t, file, "", "two")
+}
+
+// pipe returns the path of a named pipe.
+func pipe(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 func TestAFileThatIsNotThereCannotBeOpened(t *testing.T) {

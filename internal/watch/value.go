@@ -13,7 +13,7 @@ const Interval = time.Second
 // Value is a value parsed from a file, which is parsed again when the file changes. It is safe for
 // concurrent use.
 type Value[T any] struct {
-	file  *File // nil: the value never changes
+	file  *File // nil: the value never changes, as that of a named pipe, which can be read only once
 	parse func(content []byte, before *T) (*T, error)
 	value atomic.Pointer[T]
 }
@@ -28,6 +28,9 @@ func NewValue[T any](path string, parse func(content []byte, before *T) (*T, err
 	v := &Value[T]{file: file, parse: parse}
 	if err := v.update(content); err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	if !file.current.Mode().IsRegular() {
+		v.file = nil
 	}
 	return v, nil
 }

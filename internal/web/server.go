@@ -23,12 +23,11 @@ const (
 
 // Server serves a handler on one address, plain or with TLS 1.2 and later.
 type Server struct {
-	Handler     http.Handler
-	Certificate string        // PEM file; "" for plain HTTP
-	PrivateKey  string        // PEM file
-	Log         *zap.Logger   // receives the errors of net/http, at debug level
-	Drain       time.Duration // timeout for running requests when Run stops
-	OnStop      func()        // called when Run stops, before it waits for running requests; may be nil
+	Handler      http.Handler
+	Certificates []tls.Certificate // none: plain HTTP
+	Log          *zap.Logger       // receives the errors of net/http, at debug level
+	Drain        time.Duration     // timeout for running requests when Run stops
+	OnStop       func()            // called when Run stops, before it waits for running requests; may be nil
 }
 
 // Run serves the connections of incoming until ctx ends, and then waits up to Drain for running
@@ -42,7 +41,7 @@ func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 		WriteTimeout:      writeLimit,
 		IdleTimeout:       idleLimit,
 		MaxHeaderBytes:    maxHeaderBytes,
-		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSConfig:         &tls.Config{MinVersion: tls.VersionTLS12, Certificates: s.Certificates},
 		ErrorLog:          complaints,
 		ConnState:         new(connectionCounter).count,
 		ConnContext:       withConnection,
@@ -54,11 +53,11 @@ func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 	}
 	done := make(chan error, 1)
 	go func() {
-		if s.Certificate == "" {
+		if len(s.Certificates) == 0 {
 			done <- server.Serve(incoming)
 			return
 		}
-		done <- server.ServeTLS(incoming, s.Certificate, s.PrivateKey)
+		done <- server.ServeTLS(incoming, "", "")
 	}()
 	select {
 	case err := <-done:
