@@ -82,7 +82,10 @@ func (d Door) accept(ctx context.Context, messages []messagefile.Message, envelo
 			return fmt.Errorf("stopped early: %w", err)
 		}
 		outcomes, err := d.AcceptBatch(ctx, envelopes)
-		if err != nil {
+		switch {
+		case err != nil && ctx.Err() != nil: // err may say that a server is away
+			return fmt.Errorf("stopped early: %w", ctx.Err())
+		case err != nil:
 			return err
 		}
 		n := len(outcomes)

@@ -113,6 +113,22 @@ func TestABatchThatFailsStopsTheDoor(t *testing.T) {
 	}
 }
 
+func TestAStopBlamesNoServer(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	err := filedoor.Door{
+		AcceptBatch: func(context.Context, []ingestor.Envelope) ([]ingestor.Outcome, error) {
+			cancel()
+			return nil, errAway
+		},
+		Messages: func(yield func(messagefile.Message, error) bool) {
+			yield(messagefile.Message{File: "a", Number: 1, Text: "x"}, nil)
+		},
+	}.Run(ctx)
+	if !errors.Is(err, context.Canceled) || errors.Is(err, errAway) {
+		t.Errorf("error %v", err)
+	}
+}
+
 // Messages that other doors receive meanwhile would come before those of the file.
 func TestNoMessageOfAFileIsReceivedInTheFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

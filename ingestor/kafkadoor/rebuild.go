@@ -93,10 +93,14 @@ func (r *rebuild) run(ctx context.Context, start kafka.Start) error {
 		r.progress.Offsets[s.Partition] = s.From
 		r.progress.Total += s.To - s.From
 	}
-	if err := r.client.ReadSpans(ctx, topic, spans, r.take); err != nil {
-		return fmt.Errorf("rebuild: %w", err)
+	err = r.client.ReadSpans(ctx, topic, spans, r.take)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil: // err may say that a server is away
+		err = fmt.Errorf("stopped early: %w", ctx.Err())
 	}
-	return nil
+	return fmt.Errorf("rebuild: %w", err)
 }
 
 // take brings records to the acceptor.
@@ -127,7 +131,7 @@ func (r *rebuild) apply(ctx context.Context, batch *ingestor.Batch) error {
 	defer cancel()
 	return r.client.Retry(limited, func() error {
 		err := r.acceptor.Apply(ctx, batch)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			r.conf.Logger.Warn("a batch of the rebuild failed", zap.Error(err))
 		}
 		return err

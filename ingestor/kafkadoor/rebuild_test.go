@@ -3,9 +3,11 @@ package kafkadoor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -14,6 +16,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
 
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/kafkadoor"
@@ -128,6 +132,31 @@ func TestInterruptedRebuildGoesOnWhereItStood(t *testing.T) {
 		t.Errorf("%d messages before, %d after, want %d in all", progress.Messages, rest.Messages, n)
 	}
 	w.wantFiled(n)
+}
+
+// stopping is an Acceptor whose caller stops while it waits for a server.
+type stopping struct {
+	kafkadoor.Acceptor
+	stop func()
+}
+
+func (s stopping) Apply(ctx context.Context, _ *ingestor.Batch) error {
+	s.stop()
+	return fmt.Errorf("redis is not available: %w", ctx.Err())
+}
+
+func TestAnInterruptedRebuildBlamesNoServer(t *testing.T) {
+	w := newWorld(t, 2)
+	w.produce(0, records(0, 1)...)
+	w.produce(1, records(1, 1)...)
+	core, logs := observer.New(zap.WarnLevel)
+	w.kafka.Logger = zap.New(core)
+	w.open()
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := w.door.Rebuild(ctx, stopping{w.rebuilder(), cancel}, kafka.Start{}, nil)
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "stopped early") || strings.Contains(err.Error(), "redis") || logs.Len() > 0 {
+		t.Errorf("%v, %+v", err, logs.All())
+	}
 }
 
 func TestRebuildEndsWhereTheTopicEndedWhenItBegan(t *testing.T) {
