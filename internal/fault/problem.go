@@ -38,7 +38,7 @@ var (
 	}
 	ConflictV1 = &Problem{
 		"conflict", http.StatusConflict, "", "The state of the resource does not allow this",
-		"Somebody else has done something to it, or is doing it now. Look at it again.",
+		"Somebody else has changed the resource, or is changing it now. Read it again.",
 	}
 	NotFoundV1 = &Problem{
 		"not-found", http.StatusNotFound, UnknownPath.Code, "Resource not found",
@@ -50,12 +50,12 @@ var (
 	}
 	Reset = &Problem{
 		"reset", http.StatusGone, "", "The cursor cannot be followed any more",
-		"The member reason says why, and cursor is a cursor from now on. Keep it, read with the GETs what you need to know of," +
-			" then follow it. The parameter since tells every bag that changed since then, if changes from that time are still kept (72 hours unless set otherwise)." +
-			" If the numbering of changes began anew after it, the answer is this problem again.",
+		"The member reason says why, and cursor is a cursor that begins now. Keep it, read the bags that you need with the other GETs, and then follow it." +
+			" The parameter since tells which bags changed since a time, if changes from that time are still kept (72 hours unless set otherwise)." +
+			" If the numbering of changes began anew after that time, the answer is this problem again.",
 	}
 	LimitReached = &Problem{
-		"limit-reached", http.StatusConflict, "", "There are as many as allowed",
+		"limit-reached", http.StatusConflict, "", "The limit is reached",
 		"The member detail names the limit. Delete a webhook, or wait until a job has ended.",
 	}
 	TooLargeV1 = &Problem{
@@ -80,7 +80,7 @@ var (
 	}
 	UnavailableV1 = &Problem{
 		"unavailable", http.StatusServiceUnavailable, Unavailable.Code, "The service cannot answer at the moment",
-		"The index or the log is away, or large answers in progress take all the memory for them, or those of the key take its half. Send the request again.",
+		"The index or the log cannot be reached, or the memory for large answers is used up, of which a key may take half. Send the request again.",
 	}
 )
 
@@ -101,9 +101,9 @@ type Cause struct {
 // The causes.
 var (
 	Unknown   = Cause{"unknown", "There is no parameter or member with this name"}
-	Missing   = Cause{"missing", "It is mandatory, or mandatory beside what was sent"}
-	Repeated  = Cause{"repeated", "It may be there once"}
-	Conflict  = Cause{"conflict", "It cannot be combined with what else was sent"}
+	Missing   = Cause{"missing", "It is mandatory, or mandatory together with another one that was sent"}
+	Repeated  = Cause{"repeated", "It may be sent only once"}
+	Conflict  = Cause{"conflict", "It cannot be combined with another one that was sent"}
 	Malformed = Cause{"malformed", "It does not have the form that is expected"}
 	NoSuch    = Cause{"no_such", "It has the right form, but the service does not know it"}
 	TooMany   = Cause{"too_many", "There are more than allowed"}
