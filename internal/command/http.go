@@ -55,7 +55,7 @@ func (s *service) openHTTPDoor(acceptor *ingestor.Acceptor) runner {
 		return web.Server{
 			Handler: closing(ctx, site), Certificates: s.certificates,
 			Log: s.log, Drain: s.conf.HTTP.Drain, OnStop: site.Stop,
-		}.Run(lingering, telemetry.Patient(s.listener, s.log))
+		}.Run(lingering, telemetry.RetryAccept(s.listener, s.log))
 	}
 }
 

@@ -130,7 +130,7 @@ func (s *service) startOps(ctx context.Context) error {
 	}
 	ops := newGroup(context.WithoutCancel(ctx), s.log, s.fail)
 	ops.start("ops server", func(ctx context.Context) error {
-		return telemetry.Serve(ctx, telemetry.NewOps(s.registry, &s.ready, s.log), telemetry.Patient(listener, s.log))
+		return telemetry.Serve(ctx, telemetry.NewOps(s.registry, &s.ready, s.log), telemetry.RetryAccept(listener, s.log))
 	})
 	s.cleanup.add("ops server", ops.stop)
 	s.log.Info("ops server listens", zap.Stringer("address", listener.Addr()))

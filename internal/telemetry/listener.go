@@ -11,20 +11,20 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// Patient returns a listener whose Accept goes on after errors such as too many open files, and logs
-// them. Its only error is net.ErrClosed.
-func Patient(l net.Listener, log *zap.Logger) net.Listener { return patient{l, log} }
+// RetryAccept returns a listener whose Accept tries again after errors such as too many open files,
+// and logs them. Its only error is net.ErrClosed.
+func RetryAccept(l net.Listener, log *zap.Logger) net.Listener { return retrying{l, log} }
 
-type patient struct {
+type retrying struct {
 	net.Listener
 	log *zap.Logger
 }
 
-// acceptAgainAfter is how long a patient listener waits after an error.
+// acceptAgainAfter is the time from an error to the next try.
 const acceptAgainAfter = 50 * time.Millisecond
 
 // Accept implements net.Listener.
-func (l patient) Accept() (net.Conn, error) {
+func (l retrying) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
 		if err == nil || errors.Is(err, net.ErrClosed) {

@@ -34,7 +34,7 @@ func TestAListenerWithoutDescriptorsSaysSoAndGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	core, logged := observer.New(zapcore.WarnLevel)
-	l := telemetry.Patient(&failing{open, []error{syscall.EMFILE, syscall.ENFILE}}, zap.New(core))
+	l := telemetry.RetryAccept(&failing{open, []error{syscall.EMFILE, syscall.ENFILE}}, zap.New(core))
 	caller, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)

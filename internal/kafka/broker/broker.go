@@ -89,7 +89,7 @@ func Start(conf Config) (*Broker, error) {
 			fmt.Errorf("in-process kafka: cannot listen on %s, choose another BAGTRAIL_EMBEDDED_KAFKA_ADDR: %w", conf.Addr, err),
 			lock.Close())
 	}
-	listener = brokerListener{telemetry.Patient(listener, conf.Logger), advertised(listener.Addr())}
+	listener = brokerListener{telemetry.RetryAccept(listener, conf.Logger), advertised(listener.Addr())}
 	e := &Broker{lock: lock, addr: listener.Addr().String()}
 	if err := os.WriteFile(filepath.Join(conf.Dir, lockName), []byte(e.addr), 0o600); err != nil {
 		return nil, errors.Join(fmt.Errorf("in-process kafka: %w", err), listener.Close(), lock.Close())
@@ -139,7 +139,7 @@ const lockName = "lock"
 func RunningAddr(dir string) (string, error) {
 	addr, err := os.ReadFile(filepath.Join(dir, lockName))
 	if err == nil && len(addr) == 0 {
-		err = errors.New("it has noted none: it is about to start, or of an older version")
+		err = errors.New("that broker has not written it: it is about to start, or of an older version")
 	}
 	if err != nil {
 		return "", fmt.Errorf("in-process kafka: the address of the running broker: %w", err)
@@ -176,8 +176,8 @@ func advertised(addr net.Addr) net.Addr {
 }
 
 // brokerListener has the address at which clients reach the broker. Its connections check the heads of
-// requests. The listener in it must be patient, since the broker stops listening after an error of
-// Accept.
+// requests. The listener in it must be one of telemetry.RetryAccept, since the broker stops listening
+// after an error of Accept.
 type brokerListener struct {
 	net.Listener
 	addr net.Addr
