@@ -19,14 +19,14 @@ import (
 const (
 	// every is the interval at which a process reports.
 	every = 2 * time.Second
-	// Lasts is how long a report counts. It allows for clocks that differ by seconds.
-	Lasts = 10 * time.Second
+	// MaxAge is the age up to which a report counts. It allows for clocks that differ by seconds.
+	MaxAge = 10 * time.Second
 )
 
 // Report is the report of one process.
 type Report struct {
 	At       time.Time `json:"at"`
-	Messages float64   `json:"messages"`           // on which it decides in a second
+	Messages float64   `json:"messages"`           // decisions in a second
 	Consumer *Backlog  `json:"consumer,omitempty"` // of the raw topic; nil if it has none
 	Changes  *Backlog  `json:"changes,omitempty"`  // of the topic of marks; nil if it has none
 }
@@ -42,7 +42,7 @@ type Backlog struct {
 // Reports keeps the last report of each process where all processes can read it.
 type Reports interface {
 	// Exchange stores the report of a process and returns the reports of all processes. Some may be
-	// older than Lasts.
+	// older than MaxAge.
 	Exchange(ctx context.Context, process string, own Report) ([]Report, error)
 }
 
@@ -126,7 +126,7 @@ func join(now time.Time, reports []Report, parts Parts, redis bool) document {
 	d := document{Parts: parts}
 	var consumer, changes backlogs
 	for _, r := range reports {
-		if age := now.Sub(r.At); age > Lasts || age < -Lasts {
+		if age := now.Sub(r.At); age > MaxAge || age < -MaxAge {
 			continue
 		}
 		d.Messages += r.Messages

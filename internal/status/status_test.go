@@ -57,7 +57,7 @@ func TestAStatusJoinsTheReportsOfAllProcesses(t *testing.T) {
 		Messages: 20, Consumer: &status.Backlog{Works: true, Reads: true, Records: 4, Seconds: 1.5}, Changes: &status.Backlog{Seconds: 0.01},
 	}).Update(t.Context())
 	process("long dead", store, working, status.Report{
-		At: now.Add(-status.Lasts - time.Second), Messages: 1000, Consumer: &status.Backlog{Records: 1000},
+		At: now.Add(-status.MaxAge - time.Second), Messages: 1000, Consumer: &status.Backlog{Records: 1000},
 	}).Update(t.Context())
 	got := ask(t, process("asked", store, working, status.Report{Messages: 0.25}), "")
 	const want = `{"messages_per_second":30.75,"lag_records":7,"lag_seconds":1.5,"changes_delay_seconds":0.123,` +
