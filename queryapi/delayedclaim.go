@@ -76,7 +76,7 @@ func (d *DelayedBags) claim(ctx context.Context, c *web.Call, id string) (made *
 		case note != "":
 			made = new(creation)
 			if err := json.Unmarshal([]byte(note), made); err != nil {
-				return nil, "", fmt.Errorf("read what became of a report: %w", err)
+				return nil, "", fmt.Errorf("read the outcome of a report: %w", err)
 			}
 			return made, "", nil
 		}

@@ -56,7 +56,7 @@ func NewReplay(ctx context.Context, conf ingestor.Config, marker Marker, notes N
 		for _, key := range keys {
 			m, err := parseMark(key, Mark{Certain: true}.Value())
 			if err != nil {
-				return nil, fmt.Errorf("what a replay noted: %w", err)
+				return nil, fmt.Errorf("a mark that a replay has noted: %w", err)
 			}
 			marks = append(marks, m)
 		}

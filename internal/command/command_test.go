@@ -52,7 +52,7 @@ func TestWrongUsageEndsWith2AndSaysSoOnStderr(t *testing.T) {
 		{[]string{"completion", "tcsh"}, nil, "bagtrail: unknown command \"tcsh\" for \"bagtrail completion\""},
 		{[]string{"rejects", "list", "--most=0"}, nil, "bagtrail: --most is less than 1\n"},
 		{[]string{"rejects", "list", "--most=-1"}, nil, "bagtrail: --most is less than 1\n"},
-		{[]string{"keys", "list"}, nil, "bagtrail: BAGTRAIL_KEYS_FILE is missing: which file holds the keys?\n"},
+		{[]string{"keys", "list"}, nil, "bagtrail: BAGTRAIL_KEYS_FILE is missing: it names the file to read or edit\n"},
 		{[]string{"config", "--ops-addr=x", "--http-addr=y"}, []string{"BAGTRAIL_OPS_ADR=y"}, "bagtrail: BAGTRAIL_OPS_ADR is no variable of bagtrail; did you mean BAGTRAIL_OPS_ADDR?\n" +
 			"bagtrail: BAGTRAIL_HTTP_ADDR \"y\" is not host:port (flag --http-addr)\n" +
 			"bagtrail: BAGTRAIL_OPS_ADDR \"x\" is not host:port (flag --ops-addr)\n"},

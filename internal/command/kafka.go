@@ -28,7 +28,7 @@ func (s *service) openKafka(ctx context.Context) (err error) {
 	if conf.Off {
 		s.log.Warn("Kafka is off: messages come by HTTP only, and Redis is the only copy of them")
 		if s.redis.InProcess() {
-			s.log.Warn("there is nothing to rebuild the index from: what it holds ends with the process")
+			s.log.Warn("there is nothing to rebuild the index from: it is lost when the process ends")
 		}
 		s.record = ingestor.NewNumbering(s.store.Count)
 		s.keepRejects(nil)

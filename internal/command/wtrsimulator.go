@@ -20,8 +20,8 @@ func (p *process) wtrSimulator() *cobra.Command {
 		Short: "Simulate the downstream delayed-bag system",
 		Long: `wtr-simulator runs the simulated delayed-bag system, which serve runs inside its own process, as a separate process:
 
-  POST /            takes a request, numbers a record, answers
-  GET  /records     how many records there are
+  POST /            creates a record, and answers with its reference
+  GET  /records     the number of records
   POST /misbehave   ?fault=...&delay=...&times=n: how the next n requests are answered (0: all)`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -161,7 +161,7 @@ func InProcessOnly(c *Config, f *Faults) {
 // KeysFile checks that there is a key file. A service can do without keys, but not a command that
 // edits them.
 func KeysFile(c *Config, f *Faults) {
-	f.If(c.Files.Keys == "", "keys-file", "is missing: which file holds the keys?")
+	f.If(c.Files.Keys == "", "keys-file", "is missing: it names the file to read or edit")
 }
 
 func loopback(addr string) bool {

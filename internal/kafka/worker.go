@@ -218,7 +218,7 @@ func (w *worker) handle(generation, work context.Context, b *Batch) error {
 	n, err := w.handleOnce(generation, work, b.Records)
 	for pauses := w.client.backoff(); err != nil; n, err = w.handleOnce(generation, work, b.Records) {
 		if generation.Err() != nil {
-			return fmt.Errorf("gave up the batch with the partition: %w", err)
+			return fmt.Errorf("the partition was given up, and its batch with it: %w", err)
 		}
 		w.log.Warn("a batch could not be handled and is retried", zap.Error(err), zap.Int64("offset", w.offset))
 		pauses.wait(generation)
