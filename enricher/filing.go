@@ -73,8 +73,8 @@ func (e *Enricher) addEntries(to []bag.Entry, m *parser.Message, g *parser.Group
 	return to
 }
 
-// merged returns one entry for each plate, in plate order. What several entries of a plate repeat is
-// there once.
+// merged returns one entry for each plate, in plate order. A value that several entries of a plate
+// repeat is there once.
 func merged(entries []bag.Entry) []bag.Entry {
 	slices.SortStableFunc(entries, func(a, b bag.Entry) int { return cmp.Compare(a.Plate, b.Plate) })
 	all := entries[:0]

@@ -39,7 +39,7 @@ func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, w
 	defer e.parsed.Put(m)
 	m.Parse(s.Raw, e.airports)
 
-	var all bag.Message // what the messages of all groups have in common
+	var all bag.Message // the fields that the messages of all groups share
 	var dated flightDater
 	for i := range m.Groups {
 		g := &m.Groups[i]
@@ -60,7 +60,7 @@ func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, w
 	return to
 }
 
-// message returns the message of a group: made with what the group says of bags, flights and container.
+// message returns the message of a group: made, with the fields that the group gives.
 func (e *Enricher) message(made bag.Message, m *parser.Message, g *parser.Group, dated flightDater) *bag.Message {
 	made.Head, made.Details, made.Stowage, made.LongDevice = m.Head, g.Details, g.Loading.Stowage, g.Loading.LongDevice
 	made.Outbound, made.Inbound = dated.segment(g.Outbound), dated.segment(g.Inbound)

@@ -44,7 +44,8 @@ const patience = 4 * time.Second
 func (s *Store) Reader() *Reader { return s.newReader(0) }
 
 // PatientReader returns a reader whose calls may take four seconds longer, for plates with hundreds
-// of thousands of messages. It is for what folds changes: otherwise such a plate would never be told.
+// of thousands of messages. Owners and readers of changes use it: otherwise the changes of such a
+// plate would never be told.
 func (s *Store) PatientReader() *Reader { return s.newReader(patience) }
 
 func (s *Store) newReader(longer time.Duration) *Reader {

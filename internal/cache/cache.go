@@ -1,4 +1,4 @@
-// Package cache provides Cache, which holds in bounded memory what was asked for lately.
+// Package cache provides Cache, which holds values in bounded memory.
 package cache
 
 import "sync"
@@ -6,7 +6,7 @@ import "sync"
 // Cache is a cache of bounded weight. It is safe for concurrent use.
 //
 // It has two generations. Get moves a value to the young one. When the young one is full, it
-// replaces the old one.
+// replaces the old one. So values that nobody has asked for lately are dropped.
 type Cache[K comparable, V any] struct {
 	mu     sync.Mutex
 	limit  int // weight of a generation

@@ -22,7 +22,7 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// Config is what a Feed needs.
+// Config is the configuration of a Feed.
 type Config struct {
 	Changes    *changes.Reader
 	Tail       *changes.Tail
@@ -47,7 +47,7 @@ type Feed struct {
 // New returns a Feed.
 func New(conf Config) *Feed { return &Feed{Config: conf, asking: make(chan struct{}, 1)} }
 
-// Asker is who asks, and for what.
+// Asker is a key that asks, the changes that it asks for, and the fields of their documents.
 type Asker struct {
 	Key    *apikey.Key
 	Filter Filter

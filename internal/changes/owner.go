@@ -40,7 +40,7 @@ type owner struct {
 	consumed     int64 // the offset of the next mark from the consumer
 	truncated    bool  // the topic has lost its end, and may have grown again since
 	next         int64 // the offset of the next mark to tell: everything before it is told
-	rememberFrom int64 // what marks before this offset tell is not remembered, see forgetDigests
+	rememberFrom int64 // digests are remembered from the mark at this offset on, see forgetDigests
 	epoch        Epoch
 	portion      int // how many plates are told together; fewer after an error
 	digests      *digests

@@ -82,7 +82,7 @@ type Departures interface {
 	Between(after, until time.Time) []bag.Flight
 }
 
-// Config is what a Stage needs.
+// Config is the configuration of a Stage.
 type Config struct {
 	Kafka      *kafka.Client
 	Group      string // the consumer group of the owners

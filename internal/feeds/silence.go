@@ -19,8 +19,8 @@ const (
 	week       = 7 * 24 * time.Hour
 	weeksKnown = 4 // over which a usual gap is averaged
 
-	// A feed is silent if nothing came for so many usual gaps, and for 5 minutes at least: a usual
-	// gap counts as leastGap if it is shorter.
+	// A feed is silent if nothing came for more than so many usual gaps, and for more than 5 minutes:
+	// a usual gap counts as leastGap if it is shorter.
 	silentGaps = 10
 	leastGap   = 5 * time.Minute / silentGaps
 

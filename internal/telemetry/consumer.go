@@ -25,7 +25,7 @@ type Consumer struct {
 	waiting map[int]waiting // by partition
 }
 
-// waiting is what is not yet decided on of a partition.
+// waiting is the backlog of a partition: the records that are not yet decided on.
 type waiting struct {
 	records int64
 	oldest  time.Time // zero if there is none

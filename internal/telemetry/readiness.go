@@ -23,8 +23,8 @@ type part struct {
 }
 
 // Add adds a part. If it is needed and not ready, the process is not ready. check returns nil if
-// the part is ready, else what it lacks, in words that everybody who reaches the ops server may
-// read. Each call of Check calls it, with a limit of one second.
+// the part is ready, else what it lacks, in words that every caller of the ops server may read. Each
+// call of Check calls it, with a limit of one second.
 func (r *Readiness) Add(name string, needed bool, check func(context.Context) error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -110,7 +110,7 @@ type Deliveries interface {
 	List(ctx context.Context, webhook string) ([]string, error)
 }
 
-// Config is what a Service needs.
+// Config is the configuration of a Service.
 type Config struct {
 	Kafka      *kafka.Client
 	Topic      string
