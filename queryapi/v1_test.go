@@ -135,6 +135,20 @@ func TestEveryFaultOfAQuestionOfV1IsTold(t *testing.T) {
 	}
 }
 
+// A conflict names the arguments that go together. Without others last_name goes with airport.
+func TestArgumentsThatDoNotGoTogetherNameThoseThatDo(t *testing.T) {
+	s := site(&answers{err: errors.New("must not be asked")})
+	for target, want := range map[string]string{
+		"last_name=MUELLER&airline=LX&flight=100&airport=ZRH&date=2026-03-14": `"last_name with airline, flight, date"`,
+		"plate=0724100001&date=2026-03-14":                                    `"plate alone"`,
+	} {
+		w := askV1(s, "demo", "/v1/bags?"+target, "")
+		if strings.Count(w.Body.String(), `"code"`) != 1 || !strings.Contains(w.Body.String(), `"expected":`+want) {
+			t.Errorf("%s: %s", target, w.Body)
+		}
+	}
+}
+
 func TestTheFaultsOfAQuestionAreBounded(t *testing.T) {
 	s := site(&answers{err: errors.New("must not be asked")})
 	for _, tc := range []struct{ target, body string }{

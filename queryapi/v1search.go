@@ -54,15 +54,19 @@ func (a *arguments) search(airports *airport.Library) (s search) {
 // goTogether adds a fault for each argument that the search needs and that is missing, and for each
 // that does not go with by. It returns by.
 func (a *arguments) goTogether(by string, with ...string) string {
+	expected := by + " alone"
+	if len(with) > 0 {
+		expected = by + " with " + strings.Join(with, ", ")
+	}
 	for _, name := range []string{"plate", "pnr", "last_name", "plate_end", "airline", "flight", "airport", "date"} {
 		given := a.all(name)
 		switch {
 		case name == by:
 		case slices.Contains(with, name) && len(given) == 0:
-			a.failMissing(name, by+" with "+strings.Join(with, ", "))
+			a.failMissing(name, expected)
 		case !slices.Contains(with, name):
 			for _, g := range given {
-				a.fail(g, fault.Conflict, by+" without "+name)
+				a.fail(g, fault.Conflict, expected)
 			}
 		}
 	}
