@@ -51,6 +51,9 @@ func TestAFollowerCollectsSoManyChangesAndSaysThatItHasMissedMore(t *testing.T) 
 			publish(platesIn(p, 1)[0], 1)
 			return count(platesIn(p, 1)[0]) > 0
 		})
+		last := platesIn(p, 2)[1]
+		publish(last, 1)
+		redistest.Eventually(t, 20*time.Second, "all changes of the partition are read", func() bool { return count(last) > 0 })
 	}
 	take := func(n int) ([]changes.Published, bool) {
 		t.Helper()
