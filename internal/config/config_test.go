@@ -186,7 +186,7 @@ func TestWhatIsShownIsReadBack(t *testing.T) {
 
 func TestSecretsComeFromFilesAndAreNeverShown(t *testing.T) {
 	password := write(t, "password", "s3cret\n")
-	url := write(t, "url", "redis://app:hunter2@cache:6379/0?password=hunter3")
+	url := write(t, "url", "\ufeffredis://app:hunter2@cache:6379/0?password=hunter3\r\n") // as editors of Windows write it
 	eff := mustLoad(t,
 		[]string{"--redis-url-file", url, "--kafka-sasl-mechanism=PLAIN", "--kafka-sasl-username=u"},
 		[]string{"BAGTRAIL_KAFKA_SASL_PASSWORD_FILE=" + password, "BAGTRAIL_REDIS_URL=redis://loses", "BAGTRAIL_WTR_URL=https://token@wtr/"})

@@ -104,10 +104,11 @@ func (f *Faults) secret(s *setting, file given) given {
 	return given{text, file.source + ", file " + file.text}
 }
 
-// ReadSecret returns the secret that a file holds. One line end after it is cut off.
+// ReadSecret returns the secret that a file holds, without a byte order mark before it and one line
+// end after it.
 func ReadSecret(path string) (string, error) {
 	data, err := os.ReadFile(path)
-	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), err
+	return strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(string(data), "\ufeff"), "\n"), "\r"), err
 }
 
 // fromFlags reads the flags that were set.
