@@ -116,7 +116,9 @@ func (s *service) trimRejects(ctx context.Context) error {
 
 // runJobs advances jobs over rejects, until ctx ends.
 func (s *service) runJobs(ctx context.Context) error {
-	s.rejectOperations.RunJobs(ctx, func(err error) { s.log.Warn("jobs over rejects, if there are any, cannot go on: trying again", zap.Error(err)) })
+	s.rejectOperations.RunJobs(ctx, func(err error) {
+		s.log.Warn("jobs over rejects, if there are any, cannot go on: trying again", zap.Error(err))
+	})
 	return nil
 }
 
