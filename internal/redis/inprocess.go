@@ -36,12 +36,13 @@ func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error
 	if err != nil {
 		return nil, fmt.Errorf("in-process redis: %w", err)
 	}
-	p.server.SetTime(now())
+	// Without its monotonic reading, a time also counts while the machine is suspended.
+	p.server.SetTime(now().Round(0))
 	p.server.ClockTTL(true)
 	tick = max(time.Second, min(cmp.Or(tick, maxTick), maxTick))
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
-	p.ticking.Go(func() { pause.Every(ctx, tick, func() { p.server.SetTime(now()) }) })
+	p.ticking.Go(func() { pause.Every(ctx, tick, func() { p.server.SetTime(now().Round(0)) }) })
 	return p, nil
 }
 
