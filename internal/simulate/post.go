@@ -28,7 +28,7 @@ type Poster struct {
 // ErrAnswer reports a wrong answer: a message was rejected that must be accepted, or the reverse.
 var ErrAnswer = errors.New("unexpected answer")
 
-// Send is a Sink.
+// Send is a Sink. It returns the first error, and posts nothing after it.
 func (p Poster) Send(ctx context.Context, messages []Message) error {
 	lanes := make([][]Message, max(1, p.Connections))
 	for _, m := range messages {
@@ -37,19 +37,21 @@ func (p Poster) Send(ctx context.Context, messages []Message) error {
 		lane := hash.Sum32() % uint32(len(lanes))
 		lanes[lane] = append(lanes[lane], m)
 	}
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	var wg sync.WaitGroup
-	errs := make([]error, len(lanes))
-	for i, lane := range lanes {
+	for _, lane := range lanes {
 		wg.Go(func() {
 			for _, m := range lane {
-				if errs[i] = p.postWithRetry(ctx, m); errs[i] != nil {
+				if err := p.postWithRetry(ctx, m); err != nil {
+					fail(err)
 					return
 				}
 			}
 		})
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return context.Cause(ctx)
 }
 
 const (
