@@ -35,7 +35,8 @@ type Bag struct {
 	PNRs     []string // the PNRs that find it (rules §4), in capitals
 	Surnames []string // the surnames that find it, as FoldName returns them
 
-	Nth    int   // its place among the bags of the plate, from 0
+	Nth    int // its place among the bags of the plate, from 0
+	places Places
 	beside []Bag // all bags of the plate as Fold returned them; nil if this is the only one
 	whole  *Bag  // if this is a view of a bag, that bag
 }

@@ -35,7 +35,7 @@ type slot struct {
 // newCurrentBSMs returns a slot for each airport and direction of these messages, all of them
 // empty.
 func (r Rules) newCurrentBSMs(messages []*Message) *currentBSMs {
-	c := &currentBSMs{rules: r, near: byPlace{rules: r}}
+	c := &currentBSMs{rules: r, near: byPlace{places: r.Places}}
 	for _, m := range messages {
 		if !m.Kind.IsSource() {
 			continue

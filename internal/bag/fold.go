@@ -58,7 +58,7 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 	}
 	bags := make([]Bag, len(parts))
 	for i, part := range parts {
-		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part)}
+		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part), places: r.Places}
 		bags[i].reflights = ownRush(plate, part)
 		bags[i].OwnRush = bags[i].reflights != nil
 		if bags[i].Events, bags[i].current, err = r.events(ctx, plate, part); err != nil {

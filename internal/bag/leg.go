@@ -29,8 +29,8 @@ func (r Rules) setLegs(b *Bag) {
 // livingLegs applies rules 1 to 3 of rules §3, legs, to every airport. latest are the current BSMs,
 // the latest first. Each leg is NotLoaded, or NoStatus if it can have no loading status.
 func (r Rules) livingLegs(current *currentBSMs, latest []*Message, events []Event) []Leg {
-	all := itinerary{rules: r, from: departures{rules: r}}
-	out := exits{current: current, taken: placeSet{rules: r}}
+	all := itinerary{rules: r, from: departures{places: r.Places}}
+	out := exits{current: current, taken: placeSet{places: r.Places}}
 	for _, m := range latest { // rule 1
 		all.add(m.outbound(), NotLoaded)
 	}
@@ -63,7 +63,7 @@ func (r Rules) livingLegs(current *currentBSMs, latest []*Message, events []Even
 // flight that departs there.
 func (r Rules) loadedLast(events []Event) []*Message {
 	var loaded []*Message
-	airports := placeSet{rules: r} // that had a status-setting BPM so far
+	airports := placeSet{places: r.Places} // that had a status-setting BPM so far
 	for _, e := range slices.Backward(events) {
 		m := e.Message
 		if e.Sets == NoStatus || !m.Kind.IsProcessing() || !airports.add(m.Airport) {
@@ -119,8 +119,8 @@ func (r Rules) sortByTravel(legs []Leg, events []Event) {
 	if len(legs) < 2 {
 		return
 	}
-	from := departures{rules: r}        // elements, the latest message first
-	var named smallmap.Map[Flight, int] // the first of them on each flight
+	from := departures{places: r.Places} // elements, the latest message first
+	var named smallmap.Map[Flight, int]  // the first of them on each flight
 	count := 0
 	for _, e := range slices.Backward(events) {
 		for l := range e.Message.Legs() {
@@ -159,12 +159,12 @@ func (r Rules) chainLengths(legs []Leg) []int {
 	}
 	ends := make(map[end]int) // how many legs end there
 	add := func(l Leg, n int) {
-		for city := range r.cities(l.To) {
+		for city := range cities(r.Places, l.To) {
 			ends[end{l.Day, city}] += n
 		}
 	}
 	follows := func(l Leg) bool {
-		for city := range r.cities(l.From) {
+		for city := range cities(r.Places, l.From) {
 			if l.From != "" && ends[end{l.Day, city}] > 0 {
 				return true
 			}

@@ -12,12 +12,12 @@ import (
 // its own cities.
 
 // cities yields the cities of a code, itself included.
-func (r Rules) cities(code string) iter.Seq[string] {
+func cities(of Places, code string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if !yield(code) {
 			return
 		}
-		for _, city := range r.Cities(code) {
+		for _, city := range of.Cities(code) {
 			if !yield(city) {
 				return
 			}
@@ -27,18 +27,18 @@ func (r Rules) cities(code string) iter.Seq[string] {
 
 // placeSet is a set of places of which no two are one place.
 type placeSet struct {
-	rules  Rules
+	places Places
 	cities smallmap.Set[string]
 }
 
 // add adds a place and returns true, unless one of the set is one place with it.
 func (s *placeSet) add(code string) bool {
-	for city := range s.rules.cities(code) {
+	for city := range cities(s.places, code) {
 		if s.cities.Has(city) {
 			return false
 		}
 	}
-	for city := range s.rules.cities(code) {
+	for city := range cities(s.places, code) {
 		s.cities.Add(city)
 	}
 	return true
@@ -46,14 +46,14 @@ func (s *placeSet) add(code string) bool {
 
 // byPlace finds numbers by their places.
 type byPlace struct {
-	rules  Rules
+	places Places
 	byCity smallmap.Map[direction, []int]
 	near   smallmap.Map[direction, []int] // what at has returned
 }
 
 // add adds a number at a place. Numbers must ascend, and none may be added after a call of at.
 func (p *byPlace) add(d direction, number int) {
-	for city := range p.rules.cities(d.airport) {
+	for city := range cities(p.places, d.airport) {
 		at := direction{city, d.arriving}
 		p.byCity.Set(at, append(p.byCity.Value(at), number))
 	}
@@ -65,7 +65,7 @@ func (p *byPlace) at(d direction) []int {
 		return near
 	}
 	var near []int
-	for city := range p.rules.cities(d.airport) {
+	for city := range cities(p.places, d.airport) {
 		near = append(near, p.byCity.Value(direction{city, d.arriving})...)
 	}
 	slices.Sort(near)
@@ -74,10 +74,10 @@ func (p *byPlace) at(d direction) []int {
 	return near
 }
 
-// departures finds the first departure of a flight from a place.
+// departures finds the first departure of a flight from a place. It serves for arrivals too.
 type departures struct {
-	rules Rules
-	first smallmap.Map[flightAt, int]
+	places Places
+	first  smallmap.Map[flightAt, int]
 }
 
 // flightAt is a flight at an airport or a city; "" if that is unknown.
@@ -88,7 +88,7 @@ type flightAt struct {
 
 // add adds a departure of a flight from a place, with a number. Numbers must ascend.
 func (d *departures) add(f Flight, from string, number int) {
-	for city := range d.rules.cities(from) {
+	for city := range cities(d.places, from) {
 		if at := (flightAt{f, city}); !d.first.Has(at) {
 			d.first.Set(at, number)
 		}
@@ -98,7 +98,7 @@ func (d *departures) add(f Flight, from string, number int) {
 // find returns the number of the first departure of a flight from a place. It returns false if there
 // is none.
 func (d *departures) find(f Flight, from string) (number int, found bool) {
-	for city := range d.rules.cities(from) {
+	for city := range cities(d.places, from) {
 		if n, have := d.first.Get(flightAt{f, city}); have && (!found || n < number) {
 			number, found = n, true
 		}

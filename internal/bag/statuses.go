@@ -17,7 +17,7 @@ type statuses struct {
 }
 
 func (r Rules) newStatuses(legs []Leg) *statuses {
-	s := &statuses{rules: r, legs: legs, departing: byPlace{rules: r}}
+	s := &statuses{rules: r, legs: legs, departing: byPlace{places: r.Places}}
 	for i, l := range legs {
 		s.byFlight.Set(l.Flight, append(s.byFlight.Value(l.Flight), i))
 		if l.From != "" {

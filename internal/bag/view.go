@@ -101,25 +101,54 @@ func (b *Bag) redescribe() {
 		flight Flight
 		seat   string
 	}
-	var flights smallmap.Set[Flight]
 	var seats smallmap.Set[seat]
 	for i := range b.Events {
 		m := b.Events[i].Message
-		for f := range m.Flights() {
-			flights.Add(f)
-		}
 		seats.Add(seat{m.Outbound.Flight, m.Seat})
 	}
-	b.Legs = nil
-	for _, l := range whole.Legs {
-		if !flights.Has(l.Flight) {
-			continue
-		}
-		if !seats.Has(seat{l.Flight, l.Seat}) {
+	b.Legs = whole.legsNamedBy(b.Events)
+	for i := range b.Legs {
+		if l := &b.Legs[i]; !seats.Has(seat{l.Flight, l.Seat}) {
 			l.Seat = ""
 		}
-		b.Legs = append(b.Legs, l)
 	}
+}
+
+// legsNamedBy returns the legs whose flights the messages of events name. If a flight has several legs,
+// a message names only the one that departs where the message says or, if it does not say that, the one
+// that arrives where it says.
+func (b *Bag) legsNamedBy(events []Event) (named []Leg) {
+	var legs smallmap.Map[Flight, int] // how many each flight has
+	for i := range b.Legs {
+		f := b.Legs[i].Flight
+		legs.Set(f, legs.Value(f)+1)
+	}
+	var flights smallmap.Set[Flight]
+	from, to := departures{places: b.places}, departures{places: b.places} // of flights with several legs
+	for i := range events {
+		for l := range events[i].Message.Legs() {
+			flights.Add(l.Flight)
+			switch {
+			case legs.Value(l.Flight) < 2:
+			case l.From != "":
+				from.add(l.Flight, l.From, i)
+			default:
+				to.add(l.Flight, l.To, i)
+			}
+		}
+	}
+	for _, l := range b.Legs {
+		isNamed := flights.Has(l.Flight)
+		if legs.Value(l.Flight) > 1 {
+			_, departs := from.find(l.Flight, l.From)
+			_, arrives := to.find(l.Flight, l.To)
+			isNamed = departs || arrives
+		}
+		if isNamed {
+			named = append(named, l)
+		}
+	}
+	return named
 }
 
 // those returns the names that are also in all. The result reuses the memory of names.

@@ -258,6 +258,25 @@ func TestLegsAndSeatsOfMessagesThatAreNotSeenAreNotShown(t *testing.T) {
 	expectList(t, "seen by LX", seats(bag.NewViewer(t.Context(), covering{"LX", ""}).View(b)), "LX318 3A", "BA177 ")
 }
 
+// Of a through flight a viewer sees the legs that the messages that it sees name: those that depart where
+// they say, or arrive there if they do not say where the flight departs.
+func TestALegOfAThroughFlightThatNoSeenMessageNamesIsNotShown(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LGVA", ".F/LX204/12MAR/ZRH", ".N/0220000001001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T07:00", "BSM", ".V/1LZRH", ".F/LX204/12MAR/NYC", ".N/0220000001001", ".P/1MUELLER", ".L/XYZ789", "ENDBSM")
+	w.send("12T08:00", "BSM", ".V/1XJFK", ".F/LX204/12MAR/JFK", ".N/0220000001001", ".P/1MUELLER", ".L/GHI789", "ENDBSM")
+	b := w.one(plate)
+	for airport, want := range map[string][]string{
+		"": {"GVA-ZRH", "ZRH-NYC"}, "GVA": {"GVA-ZRH"}, "ZRH": {"GVA-ZRH", "ZRH-NYC"}, "NYC": {"ZRH-NYC"}, "JFK": {"ZRH-NYC"},
+	} {
+		var legs []string
+		for _, l := range bag.NewViewer(t.Context(), covering{"", airport}).View(b).Legs {
+			legs = append(legs, l.From+"-"+l.To)
+		}
+		expectList(t, "seen at "+airport, legs, want...)
+	}
+}
+
 // A positioning is never the first message of a bag, although it may be received before all of them.
 func TestAPositioningIsNeverTheFirstMessage(t *testing.T) {
 	w := newWorld(t)
