@@ -1,16 +1,11 @@
-// Package selfsigned makes certificates for servers of tests.
+// Package selfsigned has a certificate for servers of tests.
 package selfsigned
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
-	"math/big"
-	"net"
-	"time"
+	"net/http/httptest"
 )
 
 // Certificate is a certificate that signs itself, with its key.
@@ -19,34 +14,15 @@ type Certificate struct {
 	PEM, KeyPEM []byte // the certificate, and the key as PKCS #8
 }
 
-// New returns a certificate for 127.0.0.1 and localhost that is valid for a day. The key is an RSA key,
-// since only with these a server could be made to do without forward secrecy.
+// New returns the certificate of httptest, which is for 127.0.0.1. Its key is an RSA key, since only
+// with these a server could be made to do without forward secrecy.
 func New() (*Certificate, error) {
-	private, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return nil, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "bagtrail test server"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
-		IsCA: true, BasicConstraintsValid: true,
-		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		return nil, err
-	}
-	key, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		return nil, err
-	}
-	c := &Certificate{
-		PEM:    pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		KeyPEM: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}),
-	}
-	c.Certificate, err = tls.X509KeyPair(c.PEM, c.KeyPEM)
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	c := &Certificate{Certificate: server.TLS.Certificates[0]}
+	key, err := x509.MarshalPKCS8PrivateKey(c.PrivateKey)
+	c.PEM = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Leaf.Raw})
+	c.KeyPEM = pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})
 	return c, err
 }
 

@@ -23,7 +23,7 @@ type Secured struct {
 	*Process
 	SASL string // Kafka: address of the port with SCRAM-SHA-512
 	TLS  string // Redis: address of the port with TLS
-	CA   string // Redis: PEM file with the certificate to trust, for 127.0.0.1 and localhost
+	CA   string // Redis: PEM file with the certificate to trust, for 127.0.0.1
 }
 
 // NewSecuredRedis prepares a Redis with a plain and a TLS port; Start runs it. A line of the settings
