@@ -312,7 +312,7 @@ func TestTheTextOfManyEventsIsParsedOnce(t *testing.T) {
 }
 
 func TestABagThatIsTooLargeForTheMemoryOfAnswersIsNotHeldWhole(t *testing.T) {
-	b := manyGroups(t, 1000) // 30 MB of texts
+	b := manyGroups(t, 500) // 6 MB of texts, which a slow machine too writes within the limit of a query
 	for _, path := range []string{rawPath, rawPathV1} {
 		s := boundedSite(&answers{plate: []*bag.Bag{b}}, flightref.None(), 1<<20)
 		var before, after runtime.MemStats
@@ -322,7 +322,7 @@ func TestABagThatIsTooLargeForTheMemoryOfAnswersIsNotHeldWhole(t *testing.T) {
 		if allocated := after.TotalAlloc - before.TotalAlloc; !strings.HasPrefix(got, "503") || allocated > 5<<20 {
 			t.Errorf("%s: %d bytes allocated for %.200s", path, allocated, got)
 		}
-		if got := get(site(&answers{plate: []*bag.Bag{b}}), "demo", path); strings.Count(got, "raw_bim_msg") != 1001 || !json.Valid([]byte(got[strings.IndexByte(got, '{'):])) {
+		if got := get(site(&answers{plate: []*bag.Bag{b}}), "demo", path); strings.Count(got, "raw_bim_msg") != 501 || !json.Valid([]byte(got[strings.IndexByte(got, '{'):])) {
 			t.Errorf("%s in parts: %.200s", path, got)
 		}
 	}
