@@ -58,10 +58,25 @@ func travelled(messages, flights int) []*bag.Message {
 	for _, m := range all {
 		for range 99 {
 			number = (number + 1) % flights
-			place := string([]byte{'A' + byte(number%26), 'A' + byte(number/26%26), 'A' + byte(number/676%26)})
 			flight := bag.Flight{Airline: "LX", Number: fmt.Sprint(number), Day: m.LocalDay}
-			m.Onward = append(m.Onward, bag.Segment{Flight: flight, Airport: place})
+			m.Onward = append(m.Onward, bag.Segment{Flight: flight, Airport: place(number)})
 		}
+	}
+	return all
+}
+
+// place returns one of 17,576 codes of places.
+func place(number int) string {
+	return string([]byte{'A' + byte(number%26), 'A' + byte(number/26%26), 'A' + byte(number/676%26)})
+}
+
+// arrived is the messages of one bag: BSMs of as many airports about one flight. It departs from the
+// first two, and arrives at the others.
+func arrived(airports int) []*bag.Message {
+	all := named(airports, 1)
+	for i, m := range all {
+		m.Kind, m.Airport, m.Arriving = parser.BSM, place(i), i > 1
+		m.Outbound = bag.Segment{Flight: bag.Flight{Airline: "LX", Number: "14", Day: m.LocalDay}}
 	}
 	return all
 }
@@ -83,6 +98,25 @@ func TestManyFlightsOfABagTakeLittleMoreTimeThanFew(t *testing.T) {
 		}
 	}
 	t.Errorf("%d flights take %.0f times the time of 99 to fold", flights, fold)
+}
+
+// The arrivals of one flight are found in a time that grows with the airports, not with the square of
+// them.
+func TestAFlightThatArrivesAtManyAirportsTakesLittleMoreTimeThanAtFew(t *testing.T) {
+	const airports, limit = 16_000, 50
+	few, many := arrived(airports/16), arrived(airports)
+	var fold float64
+	for range 5 { // a pause of the machine is no fault of the fold
+		_, fewFold := folded(t, few)
+		b, manyFold := folded(t, many)
+		if len(b.Legs) != airports {
+			t.Fatalf("%d legs", len(b.Legs))
+		}
+		if fold = float64(manyFold) / float64(fewFold); fold < limit {
+			return
+		}
+	}
+	t.Errorf("%d airports take %.0f times the time of a sixteenth of them to fold", airports, fold)
 }
 
 // fastest returns the time to fold messages, and to view their bag as zurich does.

@@ -1,18 +1,12 @@
 package bag
 
-import (
-	"slices"
-
-	"bagtrail/internal/smallmap"
-)
+import "bagtrail/internal/smallmap"
 
 // itinerary collects the living legs of a bag.
 type itinerary struct {
-	rules    Rules
 	legs     []Leg
-	byFlight smallmap.Map[Flight, []int] // indices in legs
-	from     departures                  // indices in legs
-	arriving []Leg                       // legs with unknown departure; join adds them to legs
+	from     departures // indices in legs
+	arriving []Leg      // legs with unknown departure; join adds them to legs
 }
 
 // add adds a living leg. Two legs on one flight whose departures are one place are one leg; it has
@@ -31,26 +25,35 @@ func (t *itinerary) add(l Leg, status Status) {
 		return
 	}
 	t.from.add(l.Flight, l.From, len(t.legs))
-	t.append(l)
-}
-
-func (t *itinerary) append(l Leg) {
-	t.byFlight.Set(l.Flight, append(t.byFlight.Value(l.Flight), len(t.legs)))
 	t.legs = append(t.legs, l)
 }
 
 // join joins each leg with unknown departure with the leg of its flight that arrives at the same
 // place, else with the only leg of its flight. If there is neither, it adds the leg.
 func (t *itinerary) join() {
+	if len(t.arriving) == 0 {
+		return
+	}
+	to := departures{places: t.from.places}  // the arrivals of legs
+	var byFlight smallmap.Map[Flight, []int] // indices in legs
+	index := func(i int, l Leg) {
+		to.add(l.Flight, l.To, i)
+		byFlight.Set(l.Flight, append(byFlight.Value(l.Flight), i))
+	}
+	for i, l := range t.legs {
+		index(i, l)
+	}
 	for _, l := range t.arriving {
-		same := t.byFlight.Value(l.Flight)
-		i := slices.IndexFunc(same, func(i int) bool { return t.rules.SamePlace(t.legs[i].To, l.To) })
-		if i < 0 && len(same) != 1 {
-			t.append(l)
+		i, have := to.find(l.Flight, l.To)
+		if same := byFlight.Value(l.Flight); !have && len(same) == 1 {
+			i, have = same[0], true
+		}
+		if !have {
+			index(len(t.legs), l)
+			t.legs = append(t.legs, l)
 			continue
 		}
-		have := &t.legs[same[max(i, 0)]]
-		have.Status = max(have.Status, l.Status)
+		t.legs[i].Status = max(t.legs[i].Status, l.Status)
 	}
 }
 

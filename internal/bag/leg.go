@@ -29,7 +29,7 @@ func (r Rules) setLegs(b *Bag) {
 // livingLegs applies rules 1 to 3 of rules §3, legs, to every airport. latest are the current BSMs,
 // the latest first. Each leg is NotLoaded, or NoStatus if it can have no loading status.
 func (r Rules) livingLegs(current *currentBSMs, latest []*Message, events []Event) []Leg {
-	all := itinerary{rules: r, from: departures{places: r.Places}}
+	all := itinerary{from: departures{places: r.Places}}
 	out := exits{current: current, taken: placeSet{places: r.Places}}
 	for _, m := range latest { // rule 1
 		all.add(m.outbound(), NotLoaded)
