@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"bagtrail/parser"
+	"bagtrail/test/race"
 )
 
 // hostile are shapes of text that a careless parser pays for more than once a byte.
@@ -56,6 +57,9 @@ func repeat(head, unit string) func(int) string {
 // Eight times the text may take eight times the time, and on a busy machine more, but nowhere near
 // sixty-four times.
 func TestTimeGrowsWithTheLengthOfTheText(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it runs in one goroutine")
+	}
 	const small, large, limit = 8 << 10, 64 << 10, 32
 	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"bagtrail/ingestor/capture"
+	"bagtrail/test/race"
 )
 
 func split(t *testing.T, src io.Reader) []capture.Message {
@@ -95,6 +96,9 @@ func TestReadErrorIsReturned(t *testing.T) {
 }
 
 func TestOfAMessageThatIsTooLongTheBeginningIsKept(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it runs in one goroutine")
+	}
 	for name, text := range map[string]string{"lines": "BSM\n", "one line": "A", "blanks": " "} {
 		t.Run(name, func(t *testing.T) {
 			src := io.MultiReader(io.LimitReader(repeat(strings.Repeat(text, 1000)), 8<<20), strings.NewReader("X\nENDBSM\n\nBPM\nENDBPM\n"))
@@ -107,6 +111,9 @@ func TestOfAMessageThatIsTooLongTheBeginningIsKept(t *testing.T) {
 }
 
 func TestAStreamThatNeverEndsAMessageTakesBoundedMemory(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it runs in one goroutine")
+	}
 	for name, text := range map[string]string{"lines": "BSM\n", "one line": "A", "blank lines": " \n"} {
 		t.Run(name, func(t *testing.T) {
 			r := capture.NewReader(io.LimitReader(repeat(strings.Repeat(text, 1000)), 16<<20))

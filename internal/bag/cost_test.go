@@ -8,6 +8,7 @@ import (
 
 	"bagtrail/internal/bag"
 	"bagtrail/parser"
+	"bagtrail/test/race"
 )
 
 // zurich sees what is said in Zurich.
@@ -37,6 +38,9 @@ func named(messages, surnames int) []*bag.Message {
 
 // The names of a bag are found in a time that grows with the messages, not with the square of them.
 func TestManyNamesOfABagTakeLittleMoreTimeThanOne(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it runs in one goroutine")
+	}
 	const messages, limit = 20_000, 12
 	one, many := named(messages, 1), named(messages, messages)
 	var fold, view float64
@@ -84,6 +88,9 @@ func arrived(airports int) []*bag.Message {
 // The legs of a bag are found in a time that grows with the flights, not with the square of them. So a
 // sender that names many flights for a plate does not make it too expensive for everybody.
 func TestManyFlightsOfABagTakeLittleMoreTimeThanFew(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it runs in one goroutine")
+	}
 	const messages, flights, limit = 100, 9900, 100
 	few, many := travelled(messages, 99), travelled(messages, flights)
 	var fold float64
@@ -103,6 +110,9 @@ func TestManyFlightsOfABagTakeLittleMoreTimeThanFew(t *testing.T) {
 // The arrivals of one flight are found in a time that grows with the airports, not with the square of
 // them.
 func TestAFlightThatArrivesAtManyAirportsTakesLittleMoreTimeThanAtFew(t *testing.T) {
+	if race.Enabled {
+		t.Skip("it runs in one goroutine")
+	}
 	const airports, limit = 16_000, 50
 	few, many := arrived(airports/16), arrived(airports)
 	var fold float64

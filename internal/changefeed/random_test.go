@@ -13,11 +13,12 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changefeed"
+	"bagtrail/test/race"
 )
 
 var (
 	randomSeed  = flag.Uint64("seed", 1, "seed of the random messages")
-	randomSteps = flag.Int("steps", 25, "how many random messages each group of plates gets")
+	randomSteps = flag.Int("steps", race.Less(25, 10), "how many random messages each group of plates gets")
 )
 
 // groups is how many groups of three plates get random messages.
