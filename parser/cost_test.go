@@ -57,9 +57,7 @@ func repeat(head, unit string) func(int) string {
 // Eight times the text may take eight times the time, and on a busy machine more, but nowhere near
 // sixty-four times.
 func TestTimeGrowsWithTheLengthOfTheText(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it runs in one goroutine")
-	}
+	race.SkipOneGoroutine(t)
 	const small, large, limit = 8 << 10, 64 << 10, 32
 	for name, text := range hostile {
 		t.Run(name, func(t *testing.T) {

@@ -96,9 +96,7 @@ func TestReadErrorIsReturned(t *testing.T) {
 }
 
 func TestOfAMessageThatIsTooLongTheBeginningIsKept(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it runs in one goroutine")
-	}
+	race.SkipOneGoroutine(t)
 	for name, text := range map[string]string{"lines": "BSM\n", "one line": "A", "blanks": " "} {
 		t.Run(name, func(t *testing.T) {
 			src := io.MultiReader(io.LimitReader(repeat(strings.Repeat(text, 1000)), 8<<20), strings.NewReader("X\nENDBSM\n\nBPM\nENDBPM\n"))
@@ -111,9 +109,7 @@ func TestOfAMessageThatIsTooLongTheBeginningIsKept(t *testing.T) {
 }
 
 func TestAStreamThatNeverEndsAMessageTakesBoundedMemory(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it runs in one goroutine")
-	}
+	race.SkipOneGoroutine(t)
 	for name, text := range map[string]string{"lines": "BSM\n", "one line": "A", "blank lines": " \n"} {
 		t.Run(name, func(t *testing.T) {
 			r := capture.NewReader(io.LimitReader(repeat(strings.Repeat(text, 1000)), 16<<20))

@@ -48,9 +48,7 @@ func effort(t *testing.T, text []byte) time.Duration {
 // TestTheTimeOfParsingGrowsWithTheNumberOfKeys: eight times the keys take about eight times as
 // long, not sixty-four times.
 func TestTheTimeOfParsingGrowsWithTheNumberOfKeys(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it runs in one goroutine")
-	}
+	race.SkipOneGoroutine(t)
 	few, many := effort(t, manyKeys(2_500)), effort(t, manyKeys(20_000))
 	t.Logf("2,500 keys: %v; 20,000 keys: %v", few, many)
 	if many > 20*few {

@@ -38,9 +38,7 @@ func named(messages, surnames int) []*bag.Message {
 
 // The names of a bag are found in a time that grows with the messages, not with the square of them.
 func TestManyNamesOfABagTakeLittleMoreTimeThanOne(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it runs in one goroutine")
-	}
+	race.SkipOneGoroutine(t)
 	const messages, limit = 20_000, 12
 	one, many := named(messages, 1), named(messages, messages)
 	var fold, view float64
@@ -88,45 +86,34 @@ func arrived(airports int) []*bag.Message {
 // The legs of a bag are found in a time that grows with the flights, not with the square of them. So a
 // sender that names many flights for a plate does not make it too expensive for everybody.
 func TestManyFlightsOfABagTakeLittleMoreTimeThanFew(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it runs in one goroutine")
-	}
 	const messages, flights, limit = 100, 9900, 100
-	few, many := travelled(messages, 99), travelled(messages, flights)
-	var fold float64
-	for range 5 { // a pause of the machine is no fault of the fold
-		_, fewFold := folded(t, few)
-		b, manyFold := folded(t, many)
-		if len(b.Legs) != flights {
-			t.Fatalf("%d legs", len(b.Legs))
-		}
-		if fold = float64(manyFold) / float64(fewFold); fold < limit {
-			return
-		}
-	}
-	t.Errorf("%d flights take %.0f times the time of 99 to fold", flights, fold)
+	expectFoldWithin(t, limit, travelled(messages, 99), travelled(messages, flights), flights)
 }
 
 // The arrivals of one flight are found in a time that grows with the airports, not with the square of
 // them.
 func TestAFlightThatArrivesAtManyAirportsTakesLittleMoreTimeThanAtFew(t *testing.T) {
-	if race.Enabled {
-		t.Skip("it runs in one goroutine")
-	}
 	const airports, limit = 16_000, 50
-	few, many := arrived(airports/16), arrived(airports)
+	expectFoldWithin(t, limit, arrived(airports/16), arrived(airports), airports)
+}
+
+// expectFoldWithin fails if it takes limit times as long to fold many messages as few, or longer. The
+// bag of many has as many legs as given.
+func expectFoldWithin(t *testing.T, limit float64, few, many []*bag.Message, legs int) {
+	t.Helper()
+	race.SkipOneGoroutine(t)
 	var fold float64
 	for range 5 { // a pause of the machine is no fault of the fold
 		_, fewFold := folded(t, few)
 		b, manyFold := folded(t, many)
-		if len(b.Legs) != airports {
+		if len(b.Legs) != legs {
 			t.Fatalf("%d legs", len(b.Legs))
 		}
 		if fold = float64(manyFold) / float64(fewFold); fold < limit {
 			return
 		}
 	}
-	t.Errorf("%d airports take %.0f times the time of a sixteenth of them to fold", airports, fold)
+	t.Errorf("%d legs take %.0f times the time of few to fold", legs, fold)
 }
 
 // fastest returns the time to fold messages, and to view their bag as zurich does.

@@ -23,9 +23,7 @@ import (
 // Measures the memory that an event takes, with all indexes and 15 messages a bag, against the raw
 // text alone under a key of its own. The dictionary was not made from these messages.
 func TestMemoryOfAnEvent(t *testing.T) {
-	if race.Enabled {
-		t.Skip("measures Redis, from one goroutine")
-	}
+	race.SkipOneGoroutine(t)
 	ctx := context.Background()
 	server := redistest.StartServer(t)
 	client := server.Client(t)
