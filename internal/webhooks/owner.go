@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"sync"
+	"time"
 
 	"bagtrail/internal/kafka"
 )
@@ -16,10 +17,16 @@ type owner struct {
 	senders   sync.WaitGroup
 }
 
+// takeOverLimit is how long an attempt to take over a partition waits for the table. The alert on
+// retries needs a failure within ten seconds.
+const takeOverLimit = 5 * time.Second
+
 // TakeOver implements kafka.Handler. It waits until the table holds the positions that the owner
 // before has written.
 func (o *owner) TakeOver(ctx context.Context, _ int64) error {
-	if err := o.table.catchUp(ctx); err != nil {
+	limited, cancel := context.WithTimeout(ctx, takeOverLimit)
+	defer cancel()
+	if err := o.table.catchUp(limited); err != nil {
 		return err
 	}
 	if o.stop == nil {
