@@ -37,6 +37,10 @@ type Topic struct {
 // createTime is the message.timestamp.type of a topic that keeps the times that producers set.
 const createTime = "CreateTime"
 
+// compactedSegment is the segment.bytes of a Compacted topic. The newest segment of a partition is not
+// compacted, and who needs the last record of each key reads all of it. The default is 1 GiB.
+const compactedSegment = 16 << 20
+
 func (t Topic) settings() []kafkago.ConfigEntry {
 	policy, retention := "delete", int64(-1)
 	if t.Compacted {
@@ -47,6 +51,9 @@ func (t Topic) settings() []kafkago.ConfigEntry {
 	}
 	list := []kafkago.ConfigEntry{
 		{ConfigName: "cleanup.policy", ConfigValue: policy}, {ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(retention, 10)},
+	}
+	if t.Compacted {
+		list = append(list, kafkago.ConfigEntry{ConfigName: "segment.bytes", ConfigValue: strconv.Itoa(compactedSegment)})
 	}
 	if t.Log { // whatever the default of the broker is
 		list = append(list, kafkago.ConfigEntry{ConfigName: "message.timestamp.type", ConfigValue: createTime})

@@ -1,9 +1,12 @@
 package kafka_test
 
 import (
+	"strings"
 	"testing"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -60,6 +63,21 @@ func TestAFixedTopicWithTooManyPartitionsIsRefused(t *testing.T) {
 		if (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("%d: error %v, want %q", most, err, want)
 		}
+	}
+}
+
+// Kafka does not compact the newest segment, and whoever starts reads all of it.
+func TestAMissingCompactedTopicGetsSmallSegments(t *testing.T) {
+	c := kafkatest.Start(t)
+	client, topic := kafkatest.Open(t, c, kafka.Config{}), kafka.Topic{Name: "webhooks", Partitions: 12, Compacted: true}
+	refusal := c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Topic: topic.Name, Err: kerr.TopicAuthorizationFailed, Count: -1})
+	want := "--create --topic webhooks --partitions 12 --config cleanup.policy=compact --config retention.ms=-1 --config segment.bytes=16777216"
+	if err := client.EnsureTopics(t.Context(), topic); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error %v, want %q", err, want)
+	}
+	refusal.Remove()
+	if err := client.EnsureTopics(t.Context(), topic); err != nil {
+		t.Errorf("%v", err)
 	}
 }
 
