@@ -97,21 +97,14 @@ func (b *Bag) redescribe() {
 	b.PNRs, b.Surnames = nil, nil
 	b.addNamesOfEvents(true, true)
 	b.PNRs, b.Surnames = those(b.PNRs, whole.PNRs), those(b.Surnames, whole.Surnames)
-	type seat struct {
-		flight Flight
-		seat   string
-	}
-	var seats smallmap.Set[seat]
-	for i := range b.Events {
-		m := b.Events[i].Message
-		seats.Add(seat{m.Outbound.Flight, m.Seat})
-	}
 	b.Legs = whole.legsNamedBy(b.Events)
+	seated := 0 // legs behind these have no seat, in the whole bag either
 	for i := range b.Legs {
-		if l := &b.Legs[i]; !seats.Has(seat{l.Flight, l.Seat}) {
-			l.Seat = ""
+		if l := &b.Legs[i]; l.Seat != "" {
+			seated, l.Seat = i+1, ""
 		}
 	}
+	Rules{Places: b.places}.newStatuses(b.Legs[:seated]).seat(b.Events)
 }
 
 // legsNamedBy returns the legs whose flights the messages of events name. If a flight has several legs,

@@ -242,20 +242,33 @@ func TestRushChainEndsBeforeABagThatIsNotSeen(t *testing.T) {
 	}
 }
 
+// seats returns the flight and the seat of each leg.
+func seats(b *bag.Bag) (all []string) {
+	for _, l := range b.Legs {
+		all = append(all, l.Airline+l.Number+" "+l.Seat)
+	}
+	return all
+}
+
 // The legs and seats that only messages out of scope give are not shown.
 func TestLegsAndSeatsOfMessagesThatAreNotSeenAreNotShown(t *testing.T) {
 	w := newWorld(t)
 	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".O/BA177/12MAR/JFK", ".N/0220000001001", ".S/Y/3A", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
 	w.send("12T07:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".O/BA999/13MAR/BOS", ".N/0220000001001", ".S/Y/12A", ".P/1MUELLER", ".L/XYZ789", "ENDBSM")
-	seats := func(b *bag.Bag) (all []string) {
-		for _, l := range b.Legs {
-			all = append(all, l.Airline+l.Number+" "+l.Seat)
-		}
-		return all
-	}
 	b := w.one(plate)
 	expectList(t, "the bag", seats(b), "LX318 3A", "BA177 12A", "BA999 ")
 	expectList(t, "seen by LX", seats(bag.NewViewer(t.Context(), covering{"LX", ""}).View(b)), "LX318 3A", "BA177 ")
+}
+
+// Another airline has given the passenger another seat, under a PNR of its own. The seat that the viewer
+// had seen was not shown any more.
+func TestASeatIsThatOfTheMessagesThatAreSeen(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1TLHR", ".F/BA177/12MAR/JFK", ".I/LX318/12MAR/ZRH", ".N/0220000001001", ".S/Y/12A", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T07:00", "BSM", ".V/1TLHR", ".F/BA177/12MAR/JFK", ".N/0220000001001", ".S/Y/14C", ".P/1MUELLER", ".L/XYZ789", "ENDBSM")
+	b := w.one(plate)
+	expectList(t, "the bag", seats(b), "LX318 ", "BA177 14C")
+	expectList(t, "seen by LX", seats(bag.NewViewer(t.Context(), covering{"LX", ""}).View(b)), "LX318 ", "BA177 12A")
 }
 
 // Of a through flight a viewer sees the legs that the messages that it sees name: those that depart where
