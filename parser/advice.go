@@ -75,7 +75,7 @@ func adviseShape(d Diagnostic, text string) Advice {
 	return Advice{}
 }
 
-// adviseMissing advises on an element that is missing: perhaps it is there with a small letter.
+// adviseMissing advises on a missing element: a line may hold it with a small letter.
 func adviseMissing(d Diagnostic, text string) Advice {
 	elements := d.Element
 	if d.Code == MissingTags {
@@ -87,7 +87,7 @@ func adviseMissing(d Diagnostic, text string) Advice {
 	if number == 0 {
 		return Advice{}
 	}
-	return Advice{Hint: fmt.Sprintf("Line %d is no element, since the letter behind its point is small. %s", number, hintCapitals)}
+	return Advice{Hint: fmt.Sprintf("Line %d is not an element, since the letter after its point is small. %s", number, hintCapitals)}
 }
 
 // findLine returns the number of the first line of text, without blanks around it, for which match
@@ -122,8 +122,8 @@ func adviseAirport(value string, ref Reference) Advice {
 	return Advice{Suggestion: near}
 }
 
-// neighbours returns texts of three bytes, among them all of three capitals at an edit distance of 1
-// from code, and code itself if it has three.
+// neighbours returns texts of three bytes. Among them is every code of three capitals at an edit
+// distance of 1 from code, and code itself if it has three bytes.
 func neighbours(code string) (near []string) {
 	const length = 3
 	switch len(code) {
@@ -141,8 +141,8 @@ func neighbours(code string) (near []string) {
 	return near
 }
 
-// adviseDate suggests a date DDMMM for one in the form of another system, unless it can be read in
-// two ways or more than a year would be lost.
+// adviseDate suggests a date DDMMM for a date in another form. It suggests none if the other form
+// can be read in two ways, or holds more than a day, a month and a year.
 func adviseDate(value string) Advice {
 	words := wordsOf(strings.ToUpper(value))
 	digits := 0
@@ -184,7 +184,7 @@ func isYear(word string) bool {
 	return isDigits(word) && (len(word) == 2 || len(word) == 4 && word[:2] == "20")
 }
 
-// isMonth reports whether a word is the name of a month, in full or cut to three letters or more.
+// isMonth reports whether a word is the name of a month, or its first three letters or more.
 func isMonth(word string) bool { return len(word) >= 3 && strings.Contains(fullMonths, " "+word) }
 
 func twoDigits(s string) string {
@@ -194,7 +194,7 @@ func twoDigits(s string) string {
 	return s
 }
 
-// wordsOf returns the runs of digits and those of capitals in s. Anything else separates them.
+// wordsOf returns the runs of digits and the runs of capitals in s. Other characters separate them.
 func wordsOf(s string) (words []string) {
 	for s != "" {
 		rest := strings.TrimLeft(s, "0123456789")
@@ -210,8 +210,9 @@ func wordsOf(s string) (words []string) {
 	return words
 }
 
-// advisePlate advises on an .N or .B that is one digit longer than it should be. It suggests to leave
-// out the eleventh digit if this is the remainder of the plate by 7, as check digits are.
+// advisePlate advises on an .N or .B that is one digit too long. If the eleventh digit is the
+// remainder of the plate divided by 7, as a check digit is, advisePlate suggests the element
+// without it.
 func advisePlate(element string, length int) Advice {
 	at := length - plateDigits - countDigits
 	if len(element) != length+1 || !isDigits(element[at:]) || element[at-1] != '/' {
@@ -226,7 +227,7 @@ func advisePlate(element string, length int) Advice {
 	return advice
 }
 
-// adviseCapitals suggests the value in capitals, if the rules for its code accept that.
+// adviseCapitals suggests the value in capitals, if it is valid then.
 func adviseCapitals(d Diagnostic, airport string, ref Reference) Advice {
 	value, sound := strings.ToUpper(d.Value), false
 	switch d.Code {

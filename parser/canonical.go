@@ -4,7 +4,7 @@ import "strings"
 
 // Canonical returns the text by which copies of the message are recognised: the lines from the
 // identifier to the end line, trimmed, without control characters and blank lines, joined by LF. A
-// text without identifier is taken whole, one without end line to its end.
+// text without identifier counts from its beginning, a text without end line to its end.
 func (m *Message) Canonical() string {
 	o := &m.scratch.outline
 	from, to := o.identifier.from, len(o.text)

@@ -41,8 +41,8 @@ const (
 // String returns the code as the interface writes it: SVCPRB018.
 func (c Code) String() string { return fmt.Sprintf("SVCPRB%03d", uint16(c)) }
 
-// Definition returns the definition of the code, and whether the parser has it. Of a code with two
-// definitions it returns that of the error.
+// Definition returns the definition of the code. It returns false if the parser has no such code.
+// If the code has two definitions, Definition returns the one of the error.
 func (c Code) Definition() (Definition, bool) {
 	for i := range definitions {
 		if definitions[i].Code == c {
@@ -61,7 +61,7 @@ type Definition struct {
 }
 
 // Codes returns the definitions of all codes, ordered by number. A code that is an error in some
-// elements and a warning in others has two.
+// elements and a warning in others has two definitions, first that of the error.
 func Codes() []Definition { return slices.Clone(definitions[:]) }
 
 var definitions = [...]Definition{

@@ -1,7 +1,7 @@
 package parser
 
-// maxFields is the number of fields that an element can be asked for. Fields lie between slashes and
-// count from 1, as in rules §1; behind the last field every further field is empty.
+// maxFields is the highest number of a field that the parser reads. Slashes separate the fields,
+// and the first field is 1, as in rules §1. A field after the last one of the element is empty.
 const maxFields = 9
 
 // field returns field i of an element without leading and trailing blanks.
@@ -10,9 +10,9 @@ func (m *Message) field(e line, i int) string {
 	return trim(m.scratch.outline.text[from:to])
 }
 
-// guarded returns field i of an element with its blanks, as the codes of rules §1 judge it, and its
-// offset in the line.
-func (m *Message) guarded(e line, i int) (text string, offset int) {
+// rawField returns field i of an element with its blanks, since blanks there are faults (rules §1).
+// It also returns the offset of the field in the line.
+func (m *Message) rawField(e line, i int) (text string, offset int) {
 	from, to := m.boundsOf(e, i)
 	return m.scratch.outline.text[from:to], from - e.at
 }
@@ -45,7 +45,7 @@ func blank(c byte) bool     { return c == ' ' || c == '\t' }
 func isDigit(c byte) bool   { return '0' <= c && c <= '9' }
 func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }
 
-// isDigits reports whether s is one digit or more, and nothing else.
+// isDigits reports whether s is one or more digits.
 func isDigits(s string) bool {
 	for i := range len(s) {
 		if !isDigit(s[i]) {
@@ -55,7 +55,7 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// capital returns s if it is one capital, else "".
+// capital returns s if s is one capital, else "".
 func capital(s string) string {
 	if len(s) == 1 && isCapital(s[0]) {
 		return s
@@ -63,8 +63,8 @@ func capital(s string) string {
 	return ""
 }
 
-// number reads s as a decimal number. ok is false unless s is one or more digits. More than 18
-// digits may overflow: the caller checks the length.
+// number reads s as a decimal number. ok reports whether s is one or more digits. A number of more
+// than 18 digits may overflow, so the caller checks the length.
 func number(s string) (n int, ok bool) {
 	for i := range len(s) {
 		if !isDigit(s[i]) {

@@ -4,7 +4,7 @@ package parser
 const shortestFlight = 16
 
 // readOutbound reads .F. The first .F of the message counts for all groups before it; each further
-// .F opens a group, which takes over the inbound flight.
+// .F opens a group, which inherits the inbound flight.
 func (m *Message) readOutbound(e line) {
 	if m.scratch.seen.has('F') {
 		before := m.group()
@@ -29,7 +29,7 @@ func (m *Message) readInbound(e line) {
 	m.judgeFlight(e, inbound)
 }
 
-// readOnward reads .O. The first .O of a group replaces those that the group took over.
+// readOnward reads .O. The first .O of a group replaces those that the group has inherited.
 func (m *Message) readOnward(e line) {
 	var f Flight
 	m.judgeFlight(e, &f)
@@ -42,18 +42,18 @@ func (m *Message) readOnward(e line) {
 	}
 }
 
-// judgeFlight reads a flight element into flight: flight, date, airport. If the element is faulty,
-// flight is absent. An unknown airport of three capitals is an error in .F; in .I and .O it is a
-// warning, and kept.
+// judgeFlight reads number, date and airport of a flight element into flight, and reports their
+// faults. After an error flight is absent. An unknown airport of three capitals is an error in .F.
+// In .I and .O it is a warning, and flight has that airport.
 func (m *Message) judgeFlight(e line, flight *Flight) {
 	*flight = Flight{}
 	if len(e.text) < shortestFlight {
 		m.fail(ShortFlight, e, 0, e.text, "at least 16 characters, as in .F/LX1/12MAR/LHR")
 		return
 	}
-	number, atNumber := m.guarded(e, 1)
-	date, atDate := m.guarded(e, 2)
-	airport, atAirport := m.guarded(e, 3)
+	number, atNumber := m.rawField(e, 1)
+	date, atDate := m.rawField(e, 2)
+	airport, atAirport := m.rawField(e, 3)
 	airline, digits, sound := FlightOf(number)
 	if !sound {
 		m.fail(WrongFlight, e, atNumber, number, "airline, number and suffix, at most 8 characters, as in LX14A")
@@ -79,8 +79,9 @@ func (m *Message) judgeFlight(e line, flight *Flight) {
 
 const shortestNumber = 3 // LX1
 
-// FlightOf reads airline, number and suffix of a flight. The airline has two characters if the
-// third one is a digit, else three.
+// FlightOf splits a flight, such as LX14A, into airline and number. The airline has two characters
+// if the third character of s is a digit, else three. The number has no leading zeros, and has the
+// suffix, see FlightNumber. If ok is false, airline and number mean nothing.
 func FlightOf(s string) (airline, number string, ok bool) {
 	if len(s) < shortestNumber {
 		return "", "", false
@@ -93,8 +94,8 @@ func FlightOf(s string) (airline, number string, ok bool) {
 	return airline, number, ok && IsAirline(airline)
 }
 
-// dateOf reads DDMMM, with the month in any case. 29FEB is a date, since some years have it. If s is
-// no date, d is zero.
+// dateOf reads DDMMM, with the month in any case. 29FEB is a date, since some years have it. If s
+// is not a date, d is zero.
 func dateOf(s string) (d Date, ok bool) {
 	if len(s) != 5 || !isDigit(s[0]) || !isDigit(s[1]) {
 		return d, false
@@ -109,10 +110,11 @@ func dateOf(s string) (d Date, ok bool) {
 
 const monthNames = "JANFEBMARAPRMAYJUNJULAUGSEPOCTNOVDEC"
 
-// monthDays are the most days that each month has, by number.
+// monthDays holds the largest number of days that each month can have, by number of the month.
 var monthDays = [...]uint8{0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31}
 
-// monthOf returns the number of the month with a name of three letters, 0 if there is none.
+// monthOf returns the number of the month with this name of three letters, in any case. It returns
+// 0 if there is no such month.
 func monthOf(name string) uint8 {
 	a, b, c := name[0]&^0x20, name[1]&^0x20, name[2]&^0x20 // capitals, if these are letters
 	for i := 0; i < len(monthNames); i += 3 {

@@ -5,8 +5,8 @@ func IsThreeCapitals(s string) bool {
 	return len(s) == 3 && isCapital(s[0]) && isCapital(s[1]) && isCapital(s[2])
 }
 
-// IsAirline reports whether s has the form of an airline code: two capitals or digits with at least
-// one capital, or three that end with a capital.
+// IsAirline reports whether s has the form of an airline code: two capitals or digits, at least one
+// of them a capital, or three capitals or digits, the last one a capital.
 func IsAirline(s string) bool {
 	for i := range len(s) {
 		if !isCapital(s[i]) && !isDigit(s[i]) {
@@ -22,7 +22,7 @@ func IsAirline(s string) bool {
 	return false
 }
 
-// FlightNumber reads one to four digits and perhaps a capital, and returns them without leading
+// FlightNumber reads one to four digits and an optional capital, and returns them without leading
 // zeros: 0117A is 117A, and 0000 is 0.
 func FlightNumber(s string) (number string, ok bool) {
 	digits := s

@@ -20,8 +20,8 @@ func (m *Message) openGroup() *Group {
 	return g
 }
 
-// openTagGroup opens a group at an .N or .B if the open one has a tag and, after that, an element
-// of its passenger. The new group takes over the flights.
+// openTagGroup is called at each .N and .B that is read. It opens a group if the open one has a
+// tag, and an element of its passenger after its last tag. The new group inherits the flights.
 func (m *Message) openTagGroup() {
 	s := &m.scratch
 	if s.tagged && s.sinceTag&passengerElements != 0 {

@@ -16,7 +16,8 @@ const (
 	StatusLoadedUnauthorised = "NAL" // loaded, not authorised to load
 )
 
-// Statuses lists these codes in the order of their rows in the event table (rules §2).
+// Statuses lists the codes that every airport may send, in the order of their rows in the event
+// table (rules §2).
 var Statuses = [...]string{StatusOffloaded, StatusOnHand, StatusOnHandAuthorised, StatusUnseen, StatusLoadedUnauthorised}
 
 // readIrregularity reads .B, a run of tags with a baggage status code.

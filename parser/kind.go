@@ -46,7 +46,7 @@ const KindCount = len(kinds)
 type kind struct {
 	identifier     string
 	isSource       bool // see IsSource
-	hasChange      bool // the line behind the identifier may be a change of status
+	hasChange      bool // the line after the identifier may be a change of status
 	hasParts       bool // ENDPART and digits is an end line too
 	irregularities bool // .B elements are read; in other kinds they are carried along
 	required       []requirement
@@ -58,10 +58,10 @@ type requirement struct {
 	element  string // the element that is missing; "" if it is not an element
 	expected string
 	met      func(*Message) bool
-	line     func(*Message) line // the line that asks for it
+	line     func(*Message) line // the line at which it is reported as missing
 }
 
-// kindOf returns the kind with an identifier, or None.
+// kindOf returns the kind with this identifier, or None.
 func kindOf(identifier string) Kind {
 	for k := range kinds {
 		if kinds[k].identifier == identifier {
@@ -79,7 +79,7 @@ func (k Kind) IsSource() bool { return kinds[k].isSource }
 // read time counts. Each kind but None is either this or a source.
 func (k Kind) IsProcessing() bool { return k != None && !kinds[k].isSource }
 
-// What is expected if the identifier is not that of a kind.
+// The texts that say what is expected if the identifier is missing or not that of a kind.
 var (
 	anyIdentifier     = strings.Join(identifiers(), " or ") // "BSM or BPM"
 	anyMessage        = "a " + anyIdentifier
@@ -97,7 +97,7 @@ func identifiers() []string {
 // String returns the identifier of the kind, "" for None.
 func (k Kind) String() string { return kinds[k].identifier }
 
-// has is the requirement that the message has an element.
+// has returns a function that reports whether a message has the element with this letter.
 func has(letter byte) func(*Message) bool {
 	return func(m *Message) bool { return m.scratch.outline.present.has(letter) }
 }

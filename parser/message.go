@@ -1,14 +1,13 @@
 package parser
 
-// Change is the change of status of a BSM: the line after its identifier, or New if that is another
-// line.
+// Change is the change of status of a BSM, from the line after its identifier.
 type Change uint8
 
-// The changes of status. Some feeds send ADD, which means New.
+// The changes of status.
 const (
-	New    Change = iota
-	Revise        // CHG
-	Delete        // DEL
+	New    Change = iota // any other line; some feeds send ADD
+	Revise               // CHG
+	Delete               // DEL
 )
 
 // Date is a day of the year as a message writes it: DDMMM, without a year.
@@ -62,7 +61,8 @@ type Stowage struct {
 	Compartment string // aircraft compartment, sometimes the airport itself
 }
 
-// Loading is the .U element. Its members except LongDevice are empty if the field is absent or faulty.
+// Loading is the .U element. Device, Compartment and Connection are empty if their fields are
+// absent or faulty.
 type Loading struct {
 	Present    bool
 	LongDevice bool // field 1 is too long for a stowage device, so Device is ""
@@ -81,7 +81,7 @@ const (
 	Refused               // field 2 is REJ or REF
 )
 
-// Weight is the .W element. A member whose field is bad or absent is -1 or "".
+// Weight is the .W element. A number is -1, and Unit is "", if its field is absent or faulty.
 type Weight struct {
 	Unit    string // K kilograms, L pounds, P pieces only
 	Pieces  int    // checked bags
@@ -95,16 +95,16 @@ type Details struct {
 	TagStatus       string   // .S 8, one capital
 	Weight          Weight   // .W 1-3
 	Surname         string   // .P 1 without the count
-	GivenName       string   // .P 2 without a glued title
+	GivenName       string   // .P 2 without the title
 	PNR             string   // .L, as sent
 	FrequentFlyer   string   // .Y 1
 	Rush            bool     // an .E with RUSH
 	UniqueID        string   // .M 1: ten digits, or ""
-	AirlineData     []string // .R, one a line, without the identifier
+	AirlineData     []string // the texts of the .R elements, without the .R/
 }
 
-// Group is one group of a message: flights, tags and passenger. It includes what it takes over from
-// the groups before it (rules §1).
+// Group is one group of a message: flights, tags and passenger. It includes the flights and the
+// loading that it inherits (rules §1).
 type Group struct {
 	Outbound Flight   // .F
 	Inbound  Flight   // .I
@@ -114,7 +114,7 @@ type Group struct {
 	Details
 }
 
-// Head is the part of a message that holds for all its groups.
+// Head is the part of a message that applies to all its groups.
 type Head struct {
 	Kind   Kind
 	Change Change

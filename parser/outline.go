@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// line is one line of a text: not blank, trimmed, without stripped characters. The zero line is no
-// line.
+// line is one line of a text: not blank, trimmed, without stripped characters. The zero line stands
+// for a line that does not exist.
 type line struct {
 	at   int // offset of its first byte in outline.text
-	mark int // of an element as in span; field needs it
+	mark int // of an element: see span.mark; boundsOf needs it
 	text string
 }
 
-// span is where a line lies in a text. The zero span is no line.
+// span is the place of a line in outline.text. The zero span stands for a line that does not exist.
 type span struct {
-	from, to int // its first byte, and behind its last
-	mark     int // place in outline.marks of the first one at or behind from
+	from, to int // offset of its first byte, and of the byte after its last one
+	mark     int // index in outline.marks of the first mark at or after from
 }
 
 // letters is a set of the capital letters that name elements.
@@ -27,19 +27,19 @@ func (l letters) with(letter byte) letters { return l | 1<<(letter-'A') }
 
 // outline classifies the lines of a text (rules §1). Lines of no class are skipped.
 type outline struct {
-	text       string // without the characters that must be taken out
-	identifier span   // the first known one, else the first of three capitals before any element
+	text       string // without stripped characters
+	identifier span   // the first known identifier, else the first line of three capitals before any element
 	end        span   // the first end line of the identifier
-	late       span   // the first known identifier behind an element
+	late       span   // the first known identifier after an element
 	elements   []span
 	version    span    // the first .V
 	present    letters // all elements
-	known      bool    // the identifier is a known one
+	known      bool    // the identifier is a known one, see KnownIdentifier
 
-	marks []uint32 // the offsets of the marks, then the length of the text, maxFields+1 times
+	marks []uint32 // the offsets of the marks in text, see isMark, then maxFields+1 times the length of text
 }
 
-// scan finds the lines of text and sorts them.
+// scan finds the lines of text and classifies them.
 func (o *outline) scan(text string) {
 	o.text = text
 	o.identifier, o.end, o.late, o.version = span{}, span{}, span{}, span{}
@@ -66,13 +66,13 @@ func (o *outline) scan(text string) {
 	}
 }
 
-// isMark has 1 for each mark: a character that ends a line or a field, or is stripped.
+// isMark is 1 for each mark: a character that ends a line or a field, or is stripped.
 var isMark = &[256]uint8{0: 1, 1: 1, 2: 1, 3: 1, '\n': 1, '\r': 1, '/': 1}
 
-// mark finds the marks of the text. It stores the offset of every byte at marks[n], and increases n
-// only after a mark: so the offset of a byte that is no mark is overwritten by the next one.
-// Storing only the offsets of marks would take twice the time, since it needs a branch that a
-// processor cannot predict.
+// mark returns the offsets of the marks in the text. It stores the offset of every byte at
+// marks[n], and increases n only after a mark, so the offset of any other byte is overwritten by
+// the next one. A loop that stores only the offsets of marks would take twice the time, since it
+// needs a branch that a processor cannot predict.
 func (o *outline) mark() []uint32 {
 	text, isMark := o.text, isMark
 	size := len(text) + maxFields + 1
@@ -89,7 +89,7 @@ func (o *outline) mark() []uint32 {
 	return marks[:n]
 }
 
-// add sorts one line.
+// add classifies one line.
 func (o *outline) add(l span) {
 	s := o.text[l.from:l.to]
 	if s == "" || s[0] <= ' ' || s[len(s)-1] <= ' ' {
@@ -109,7 +109,7 @@ func (o *outline) add(l span) {
 	}
 }
 
-// addWord sorts a line that is no element.
+// addWord classifies a line that is not an element.
 func (o *outline) addWord(l span) {
 	s := o.text[l.from:l.to]
 	switch {
@@ -130,10 +130,10 @@ func (o *outline) addWord(l span) {
 	}
 }
 
-// identify makes l the identifier. It drops the end line that was found with the identifier before.
+// identify makes l the identifier. It forgets the end line of the previous identifier.
 func (o *outline) identify(l span) { o.identifier, o.end = l, span{} }
 
-// lineAt returns the line of a span: the zero line for the zero span.
+// lineAt returns the line at a span: the zero line for the zero span.
 func (o *outline) lineAt(l span) line { return line{l.from, l.mark, o.text[l.from:l.to]} }
 
 // lineFrom returns the first line at or after offset i, or the zero line. i must not be inside a
@@ -185,8 +185,8 @@ func IsElement(s string) bool {
 	return len(s) > 1 && s[0] == '.' && isCapital(s[1]) && (len(s) == 2 || s[2] == '/')
 }
 
-// isOrigin reports whether a line is a Type B origin line with a word that is day, hour and minute
-// behind the address: .ZRHXXLX 201200, .ISTKMTK 081625 BMD-094, .PEKKMCA HB/301623.
+// isOrigin reports whether a line is a Type B origin line with day, hour and minute in a word after
+// the address: .ZRHXXLX 201200, .ISTKMTK 081625 BMD-094, .PEKKMCA HB/301623.
 func isOrigin(s string) bool {
 	end := strings.IndexAny(s, " \t") // of the address
 	if end < 0 || s[0] != '.' || len(s) < 3 || s[2] == '/' {
@@ -202,8 +202,8 @@ func isOrigin(s string) bool {
 	return false
 }
 
-// KnownIdentifier reports whether a line is a message identifier: one of the standard, accepted or
-// not, or one that is accepted.
+// KnownIdentifier reports whether a line is a message identifier: one of the IATA standard, even if
+// Parse does not accept its messages, or one of a Kind.
 func KnownIdentifier(s string) bool {
 	switch s {
 	case "BSM", "BPM", "BTM", "BUM", "BNS", "BCM", "BMM", "BRQ":
@@ -212,7 +212,7 @@ func KnownIdentifier(s string) bool {
 	return len(s) == 3 && kindOf(s) != None
 }
 
-// isEnd reports whether a line ends a message with that identifier.
+// isEnd reports whether a line ends a message with this identifier.
 func isEnd(s, identifier string) bool {
 	name, ok := strings.CutPrefix(s, "END")
 	if !ok {
@@ -222,8 +222,7 @@ func isEnd(s, identifier string) bool {
 	return name == identifier || ok && kinds[kindOf(identifier)].hasParts && isDigits(part)
 }
 
-// stripped reports whether a character is taken out before anything is judged: NUL, SOH, STX and
-// ETX.
+// stripped reports whether a character is removed before the text is read: NUL, SOH, STX or ETX.
 func stripped(c byte) bool { return c <= 3 }
 
 // strip returns text without the stripped characters.

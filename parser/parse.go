@@ -3,21 +3,21 @@
 // It uses no clock, no network and no store. Package enricher finds the year of a date and the time
 // zone of an airport, and package bag decides what a message means for a bag. Bad input is never an
 // error or a panic: it gives a list of diagnostics, each with its place in the text as sent. The
-// time grows with the length of the text, whatever it holds. A reused Message allocates nothing,
-// unless control characters must be removed: that takes one allocation.
+// time that Parse takes grows with the length of the text, whatever the text holds. If a Message is
+// reused, Parse allocates nothing, except once if it must remove control characters.
 package parser
 
 // Reference answers the questions of the parser about airports. Each answer depends only on the
-// arguments, which share the memory of the text.
+// arguments. The arguments share the memory of the text, so an implementation must not keep them.
 type Reference interface {
 	// KnownLocation reports whether code, three capitals, is in the airport library.
 	KnownLocation(code string) bool
 	// KnownStatus reports whether code, which may be any text, is a baggage status code that may
-	// stand in a .B element at airport ("" where .V gives none).
+	// stand in a .B element at airport. airport is "" if .V gives none.
 	KnownStatus(airport, code string) bool
 }
 
-// scratch is the state of Parse while it reads, and the memory that the next Parse uses again.
+// scratch is the state of Parse while it reads, and the memory that the next Parse reuses.
 type scratch struct {
 	ref     Reference
 	outline outline
@@ -27,18 +27,17 @@ type scratch struct {
 	sinceTag letters // elements since the latest tag, that tag included
 	tagged   bool    // the open group has a tag
 
-	firstLoading int  // the group with the first .U before any tag; -1: there is none
+	firstLoading int  // index of the group with the first .U before any tag; -1: there is none
 	loaded       line // the first .U with field 1 or 2
 	positions    bool // a .U has field 1: without tags the message positions a container
 
 	flights []Flight // the memory behind Group.Onward
-	tags    []Tags   // … Group.Tags
-	data    []string // … Group.AirlineData
+	tags    []Tags   // the memory behind Group.Tags
+	data    []string // the memory behind Group.AirlineData
 }
 
-// readers are the elements that the parser interprets, by letter; it carries the others along. Each
-// reads one line into the message, or reports what is wrong with it. The first .V is read before
-// any .B, since its airport decides which status codes a .B may have.
+// readers holds, by letter, the functions for the elements that the parser interprets; it carries
+// the others along. Each function reads one line into the message, or reports its faults.
 var readers = [26]func(*Message, line){
 	'V' - 'A': (*Message).readVersion,
 	'F' - 'A': (*Message).readOutbound,
@@ -59,10 +58,12 @@ var readers = [26]func(*Message, line){
 	'R' - 'A': (*Message).readAirlineData,
 }
 
-// firstOfGroup is the set of elements of which the first of a group counts. The others are not read.
+// firstOfGroup is the set of elements that are read only once in a group. In a group, readElement
+// ignores such an element after the first.
 const firstOfGroup = letters(1<<('S'-'A') | 1<<('P'-'A') | 1<<('L'-'A') | 1<<('Y'-'A') | 1<<('M'-'A'))
 
-// Parse reads text, of less than 4 GiB, into m, overwriting what m held. It keeps views of text.
+// Parse reads text, of less than 4 GiB, into m and overwrites what m held. The strings of m share
+// the memory of text.
 func (m *Message) Parse(text string, ref Reference) {
 	m.reset(ref)
 	m.scratch.outline.scan(text)
@@ -92,8 +93,8 @@ func (m *Message) reset(ref Reference) {
 	m.Errors, m.Warnings = m.Errors[:0], m.Warnings[:0]
 }
 
-// judgeShape is phase A of rules §1: whether the text is one message of a known kind. It stops at its
-// first fault.
+// judgeShape is phase A of rules §1. It reports whether the text is one message of a known kind,
+// and stops at the first fault.
 func (m *Message) judgeShape() bool {
 	o := &m.scratch.outline
 	identifier := o.lineAt(o.identifier)
@@ -121,7 +122,7 @@ func (m *Message) judgeShape() bool {
 	return true
 }
 
-// changeOf reads the line behind the identifier, which may be anything.
+// changeOf reads the line after the identifier, which may be anything.
 func changeOf(status string) Change {
 	switch status {
 	case "CHG":
@@ -132,7 +133,8 @@ func changeOf(status string) Change {
 	return New
 }
 
-// readElements is phase C of rules §1, and fills the groups.
+// readElements is phase C of rules §1, and fills the groups. It reads the first .V before all other
+// elements, since the airport decides which status codes a .B may have.
 func (m *Message) readElements() {
 	o := &m.scratch.outline
 	m.openGroup()
@@ -148,7 +150,7 @@ func (m *Message) readElements() {
 }
 
 // readVersionOnly reads the first .V of a text that is not one message of a known kind, so that its
-// reject has an airport. It reports no fault of it.
+// reject has an airport. It does not report the faults of this .V.
 func (m *Message) readVersionOnly() {
 	if o := &m.scratch.outline; o.present.has('V') {
 		errors := len(m.Errors)

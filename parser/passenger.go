@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// readPassenger reads .P: an optional count glued to the surname, then the given name with the
-// title glued to it. The first .P of a group counts.
+// readPassenger reads .P: an optional count directly followed by the surname, then the given name
+// directly followed by an optional title. The first .P of a group counts.
 func (m *Message) readPassenger(e line) {
 	g := m.group()
 	g.Surname = withoutCount(m.field(e, 1))
 	g.GivenName = withoutTitle(m.field(e, 2))
 }
 
-// withoutCount removes up to three digits from the front of a surname. It returns "" if a digit is
-// left there.
+// withoutCount removes up to three digits from the front of a surname. It returns "" if more digits
+// follow.
 func withoutCount(s string) string {
 	for n := 0; n < 3 && s != "" && isDigit(s[0]); n++ {
 		s = s[1:]
@@ -27,7 +27,7 @@ func withoutCount(s string) string {
 	return s
 }
 
-// withoutTitle removes a title from the end of a given name if that leaves two letters.
+// withoutTitle removes a title from the end of a given name if at least two letters remain.
 func withoutTitle(s string) string {
 	at := max(0, strings.LastIndexByte(s, 'M')) // a title has no other M
 	name, title := s[:at], s[at:]
@@ -42,8 +42,8 @@ func withoutTitle(s string) string {
 
 // endsWithName reports whether the last word of a given name is itself a name that ends with MS:
 // WILLIAMS is not WILLIA with a title. The names are surnames that serve as given names, and
-// Latvian forms of Adam, Thomas, William, Maxim and others. Without MS they are no names, or rarer
-// ones. A name of which MS would not leave two letters needs no entry.
+// Latvian forms of Adam, Thomas, William, Maxim and others. Without MS, each is a rarer name or not
+// a name at all. A name with fewer than two letters before MS needs no entry.
 func endsWithName(s string) bool {
 	switch s[strings.LastIndexAny(s, " \t-'")+1:] {
 	case "ABRAHAMS", "ABRAMS", "ADAMS", "SAMS", "WILLEMS", "WILLIAMS",

@@ -2,19 +2,19 @@ package parser
 
 import "slices"
 
-// Until place has run, the Line and Column of a diagnostic are offsets in the text that
-// outline.scan has read: of the line in which it stands, and of its fault. So lines and columns are
-// counted only if a message has faults.
+// Until place has run, the Line and Column of a diagnostic are offsets in outline.text: Line is the
+// offset of the line, and Column that of the fault. So lines and columns are counted only if a
+// message has faults.
 
-// lineStart instead of an offset puts a fault at the first column of its line.
+// lineStart is the Column of a fault at the first column of its line.
 const lineStart = -1
 
-// fail reports an error at that offset of l.
+// fail reports an error at this offset in l.
 func (m *Message) fail(code Code, l line, offset int, value, expected string) {
 	m.Errors = append(m.Errors, diagnosticOf(code, l, offset, value, expected))
 }
 
-// warn reports a warning at that offset of l.
+// warn reports a warning at this offset in l.
 func (m *Message) warn(code Code, l line, offset int, value, expected string) {
 	m.Warnings = append(m.Warnings, diagnosticOf(code, l, offset, value, expected))
 }
@@ -27,16 +27,16 @@ func diagnosticOf(code Code, l line, offset int, value, expected string) Diagnos
 	return Diagnostic{Code: code, Line: l.at, Column: l.at + offset, Element: element, Value: value, Expected: expected}
 }
 
-// miss reports as an error that something is missing which the line l asks for.
+// miss reports an error at line l: something is missing in the message.
 func (m *Message) miss(code Code, element string, l line, expected string) {
 	m.Errors = append(m.Errors, Diagnostic{Code: code, Line: l.at, Column: lineStart, Element: element, Expected: expected})
 }
 
-// place puts diagnostics in line order and turns their offsets into lines and columns of text,
-// which is the text as sent.
+// place puts diagnostics into line order and turns their offsets into lines and columns of text,
+// the text as sent.
 func place(text string, found []Diagnostic) {
 	slices.SortStableFunc(found, func(a, b Diagnostic) int { return a.Line - b.Line })
-	start, offset := 0, 0 // of the current line in text, and in the text without stripped characters
+	start, offset := 0, 0 // where the current line begins in text, and in outline.text
 	for number := 1; len(found) > 0; number++ {
 		sent := text[start : start+lineLength(text[start:])]
 		length := keptLength(sent)
@@ -66,7 +66,7 @@ func lineLength(text string) int {
 	return len(text)
 }
 
-// endingLength returns the length of the line end with which rest begins.
+// endingLength returns the length of the line end at the beginning of rest, or 0 if rest is empty.
 func endingLength(rest string) int {
 	if len(rest) > 1 && rest[:2] == "\r\n" {
 		return 2
@@ -85,7 +85,8 @@ func keptLength(s string) int {
 	return n
 }
 
-// columnOf returns the column of the byte at that offset of a line without its stripped characters.
+// columnOf returns the column of a byte in a line as sent. offset is the offset of the byte in the
+// line without stripped characters. A negative offset is that of column 1.
 func columnOf(sent string, offset int) int {
 	if offset < 0 {
 		return 1

@@ -2,7 +2,7 @@ package parser
 
 // The elements of this file mark a rush bag and name the bag that it re-flights.
 
-// readException reads .E, an exception. RUSH alone is interpreted.
+// readException reads .E, an exception. Exceptions other than RUSH are ignored.
 func (m *Message) readException(e line) {
 	if m.field(e, 1) == "RUSH" {
 		m.group().Rush = true

@@ -1,7 +1,7 @@
 package parser
 
-// readScreening reads .X: SEL or NON, the result, its reason and more; or free text. Any .X counts as
-// Screened, even with NON or free text. Of several .X the result of the highest precedence counts.
+// readScreening reads .X: SEL or NON, the result, its reason and more; or free text. Any .X counts
+// as Screened, even with NON or free text. If there are several, the highest result counts.
 func (m *Message) readScreening(e line) {
 	result := Screened
 	switch m.field(e, 2) {

@@ -2,10 +2,10 @@ package parser
 
 const (
 	tagLength    = 16 // of .N/0220123456001
-	plateDigits  = 10 // of which the last six are the serial
+	plateDigits  = 10 // the last six are the serial
 	countDigits  = 3
-	counts       = 1000    // that countDigits can write, with 0
-	serials      = 1000000 // of one airline
+	counts       = 1000    // number of values of countDigits digits
+	serials      = 1000000 // number of values of a serial
 	expectedTags = "ten digits of licence plate and three of count, 001-999, not past serial 999999"
 )
 
@@ -30,7 +30,7 @@ func (m *Message) readTags(e line) {
 // isBare reports whether an element has no text after its letter.
 func isBare(e line) bool { return len(e.text) <= len(".N/") }
 
-// tagsOf reads the plate and count of an .N or .B.
+// tagsOf reads the plate and the count of an .N or .B. ok is false if their text is faulty.
 func tagsOf(s string) (t Tags, ok bool) {
 	n, digits := number(s)
 	if !digits || len(s) != plateDigits+countDigits {

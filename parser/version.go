@@ -3,8 +3,8 @@ package parser
 // shortestVersion is the length of the shortest .V element: .V/1LZRH.
 const shortestVersion = 8
 
-// readVersion reads .V: version digit, source indicator and airport glued together. Each .V is
-// checked. The first one of the message counts.
+// readVersion reads field 1 of .V: version digit, source indicator and airport, with nothing
+// between them. Each .V is checked. The first one of the message counts.
 func (m *Message) readVersion(e line) {
 	v := &m.Version
 	if m.scratch.seen.has('V') {
@@ -14,9 +14,9 @@ func (m *Message) readVersion(e line) {
 		m.fail(ShortVersion, e, 0, e.text, "at least 8 characters, as in .V/1LZRH")
 		return
 	}
-	field, at := m.guarded(e, 1)
-	digit, glued := cutAfter(field, 1)
-	source, airport := cutAfter(glued, 1)
+	field, at := m.rawField(e, 1)
+	digit, rest := cutAfter(field, 1)
+	source, airport := cutAfter(rest, 1)
 
 	if digit != "1" {
 		m.fail(WrongVersion, e, at, digit, "1")

@@ -2,12 +2,12 @@ package parser
 
 const expectedUnit = "K, L or P"
 
-// readWeight reads .W: unit, checked bags, checked weight. Each .W is checked, with at most one
-// warning. The first .W of a group counts, without its bad values.
+// readWeight reads .W: unit, checked bags, checked weight. Each .W is checked and gives at most one
+// warning. The first .W of a group counts, without its faulty values.
 func (m *Message) readWeight(e line) {
-	unit, atUnit := m.guarded(e, 1)
-	pieces, atPieces := m.guarded(e, 2)
-	checked, atChecked := m.guarded(e, 3)
+	unit, atUnit := m.rawField(e, 1)
+	pieces, atPieces := m.rawField(e, 2)
+	checked, atChecked := m.rawField(e, 3)
 	w := Weight{Pieces: count(pieces, 3), Checked: -1}
 	weighed := unit == "K" || unit == "L"
 	if weighed {
@@ -29,7 +29,7 @@ func (m *Message) readWeight(e line) {
 	}
 }
 
-// count reads a number of at most that many digits. It returns -1 if s is not one.
+// count reads a number of 1 to digits digits. It returns -1 if s is not such a number.
 func count(s string, digits int) int {
 	n, ok := number(s)
 	if !ok || len(s) > digits {
