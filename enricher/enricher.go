@@ -1,6 +1,6 @@
 // Package enricher completes parsed messages: it finds the year of each date, the instant of each
-// local time and the single plates of tag ranges. The results are a bag.Filing for the index and a
-// bag.Message for each plate. It has no state and no clock: a message and its received time always
+// local time and the single plates of tag ranges. The results are a bag.Filing for the index, and
+// bag.Messages for the fold. It has no state and no clock: a message and its received time always
 // give the same result.
 package enricher
 
@@ -14,15 +14,16 @@ import (
 	"bagtrail/parser"
 )
 
-// Enricher makes filings of messages, and messages for bag.Rules.Fold of stored texts. It may be
-// used by several goroutines at once.
+// Enricher turns parsed messages into filings, and stored texts into messages for bag.Rules.Fold.
+// It may be used by several goroutines at once.
 type Enricher struct {
 	airports *airport.Library
 	airlines *airline.Library
 	parsed   sync.Pool // of *parser.Message
 }
 
-// New returns an Enricher with the airlines of the compiled library and of these pairs.
+// New returns an Enricher that uses airports, and the compiled library of airlines with these
+// pairs.
 func New(airports *airport.Library, pairs ...airline.Pair) *Enricher {
 	return &Enricher{airports: airports, airlines: airline.New(pairs...), parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
@@ -32,8 +33,8 @@ func New(airports *airport.Library, pairs ...airline.Pair) *Enricher {
 const minuteEnd = time.Minute - time.Millisecond
 
 // reference returns the reference day of a message, from which its dates get their year (rules §1):
-// the date in .J, or the day of receipt if .J has no valid date. isRead reports whether it is the
-// date in .J.
+// the date in .J, or the UTC date of receipt if .J has no valid date. isRead reports whether day is
+// the date in .J.
 func reference(m *parser.Message, received time.Time) (day bag.Day, isRead bool) {
 	day = bag.DayOf(received.UTC())
 	if read, ok := Resolve(m.Processing.Date, day); ok {
@@ -42,15 +43,16 @@ func reference(m *parser.Message, received time.Time) (day bag.Day, isRead bool)
 	return day, false
 }
 
-// Happened returns the read time of a BPM, or the received time if that is earlier. It returns false
-// if the message is not a BPM with a read time.
-func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time, said bool) {
+// Happened returns the time at which a message happened (rules §2): the read time of a BPM, unless
+// that is after the received time, else the received time. isRead reports whether the message is a
+// BPM with a read time.
+func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time, isRead bool) {
 	timed, _ := e.timed(m, received)
 	return timed.Happened, m.Kind.IsProcessing() && !timed.Read.IsZero()
 }
 
-// timed returns a bag.Message that holds only the times of m, and the flightDater for the flights
-// of m. received is the received time of m.
+// timed returns a bag.Message that has only the times of m, and a flightDater for the flights of m.
+// received is the received time of m.
 func (e *Enricher) timed(m *parser.Message, received time.Time) (made bag.Message, dated flightDater) {
 	made.Received, made.Happened, made.Order = received, received, received
 	day, isRead := reference(m, received)
@@ -71,8 +73,8 @@ func (e *Enricher) timed(m *parser.Message, received time.Time) (made bag.Messag
 	return made, flightDater{e.airlines, day}
 }
 
-// flightDater makes a bag.Segment of a flight element: it adds the year, and the code by which airlines
-// are compared.
+// flightDater turns a flight element into a bag.Segment: it adds the year, and the code by which
+// airlines are compared.
 type flightDater struct {
 	airlines  *airline.Library
 	reference bag.Day // from which dates take their year
@@ -89,8 +91,8 @@ func (s flightDater) segment(f parser.Flight) bag.Segment {
 	return bag.Segment{}
 }
 
-// connection returns the connection flight of a .U, whose date and destination may be absent; nil
-// if there is none.
+// connection returns the connection flight of a .U, or nil if there is none. Its day is 0 and its
+// airport is "" if they are absent.
 func (s flightDater) connection(f parser.Flight) *bag.Segment {
 	if !f.Present() {
 		return nil
@@ -100,7 +102,7 @@ func (s flightDater) connection(f parser.Flight) *bag.Segment {
 	return &made
 }
 
-// on returns a flight element as a segment with that day.
+// on returns a flight element as a segment with this day.
 func (s flightDater) on(f parser.Flight, day bag.Day) bag.Segment {
 	flight := bag.Flight{Airline: s.airlines.Code(f.Airline), Number: f.Number, Day: day}
 	return bag.Segment{Flight: flight, Carrier: f.Airline, Airport: f.Airport}

@@ -12,7 +12,7 @@ import (
 )
 
 // Filing returns the filing of an accepted message. raw is the text that m was parsed from;
-// received is in whole milliseconds, UTC. It keeps nothing of m.
+// received is in UTC and whole milliseconds. The filing shares no memory with m except its strings.
 func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag.Filing {
 	filing := bag.Filing{Raw: raw, Received: received}
 	day, _ := reference(m, received)
@@ -29,8 +29,8 @@ func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag
 	return filing
 }
 
-// flightsOf returns the flights that a message names, and the ends of its legs, each once. The lists
-// have no room to grow.
+// flightsOf returns the flights that a message names, and the ends of its legs, each once. The
+// lists have no spare capacity, so an append to them copies.
 func flightsOf(m *bag.Message) (named []bag.Flight, ends []bag.End) {
 	for l := range m.Legs() {
 		named = append(named, l.Flight)
@@ -44,8 +44,8 @@ func flightsOf(m *bag.Message) (named []bag.Flight, ends []bag.End) {
 	return slices.Clip(smallmap.Distinct(named)), slices.Clip(smallmap.Distinct(ends))
 }
 
-// addEntries appends an entry for each plate of a group, in plate order. They share their lists, which
-// have no room to grow.
+// addEntries appends an entry for each plate of a group, in plate order. The entries share their
+// lists, which have no spare capacity.
 func (e *Enricher) addEntries(to []bag.Entry, m *parser.Message, g *parser.Group, dated flightDater) []bag.Entry {
 	list := plates(g)
 	message := e.message(bag.Message{}, m, g, dated)
@@ -73,8 +73,8 @@ func (e *Enricher) addEntries(to []bag.Entry, m *parser.Message, g *parser.Group
 	return to
 }
 
-// merged returns one entry for each plate, in plate order. A value that several entries of a plate
-// repeat is there once.
+// merged returns one entry for each plate, in plate order. It has the values of all entries of the
+// plate, each once.
 func merged(entries []bag.Entry) []bag.Entry {
 	slices.SortStableFunc(entries, func(a, b bag.Entry) int { return cmp.Compare(a.Plate, b.Plate) })
 	all := entries[:0]
@@ -116,9 +116,9 @@ func (e *Enricher) positioned(m *parser.Message, dated flightDater) (all []bag.C
 	return smallmap.Distinct(all), smallmap.Distinct(ends)
 }
 
-// original returns the plate of the bag that a rush bag re-flights (rules §3, rush): the plate in
-// .M if that is another one, else the first ten-digit word of .R unless it is the plate of the rush
-// bag itself; or "".
+// original returns the plate of the bag that a rush bag re-flights (rules §3, rush bags): the plate
+// in .M if it is not plate, else the first word of .R that is a plate, unless it is plate. It
+// returns "" if there is none.
 func original(plate bag.Plate, g *parser.Group) bag.Plate {
 	if p := bag.Plate(g.UniqueID); p.Valid() && p != plate {
 		return p

@@ -32,8 +32,9 @@ func (e *Enricher) Positionings(of bag.Container, stored []bag.Stored) []*bag.Me
 	return slices.DeleteFunc(made, func(m *bag.Message) bool { return m.Outbound.Flight != of.Flight })
 }
 
-// addGroups parses a stored text and appends a message for each group that wanted selects. plate is
-// "" for container positionings.
+// addGroups parses a stored text and appends a message for each group that wanted selects. wanted
+// also returns the status code of the .B that names the plate. plate is "" for container
+// positionings.
 func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, wanted func(*parser.Group) (irregularity string, ok bool)) []*bag.Message {
 	m := e.parsed.Get().(*parser.Message)
 	defer e.parsed.Put(m)
@@ -60,7 +61,7 @@ func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, w
 	return to
 }
 
-// message returns the message of a group: made, with the fields that the group gives.
+// message returns made with the fields that the group and the head of m give.
 func (e *Enricher) message(made bag.Message, m *parser.Message, g *parser.Group, dated flightDater) *bag.Message {
 	made.Head, made.Details, made.Stowage, made.LongDevice = m.Head, g.Details, g.Loading.Stowage, g.Loading.LongDevice
 	made.Outbound, made.Inbound = dated.segment(g.Outbound), dated.segment(g.Inbound)

@@ -8,7 +8,7 @@ import (
 	"bagtrail/parser"
 )
 
-// plates returns the plates of a group, each once and in order.
+// plates returns the plates of a group, each once and in ascending order.
 func plates(g *parser.Group) []bag.Plate {
 	var list []bag.Plate
 	for number := range g.Plates() {
@@ -26,8 +26,8 @@ func number(p bag.Plate) uint64 {
 }
 
 // holds reports whether a group names the plate. irregularity is the status code of the .B that
-// names it, "" if only an .N does. Of several .B the one with the first row in the event table
-// counts, then the first one (rules §2).
+// names it, "" if only an .N does. If several .B name it, the status code with the first row in the
+// event table counts, then the first .B (rules §2).
 func holds(g *parser.Group, plate uint64) (irregularity string, found bool) {
 	best := 0
 	for _, t := range g.Tags {
@@ -42,8 +42,8 @@ func holds(g *parser.Group, plate uint64) (irregularity string, found bool) {
 	return irregularity, found
 }
 
-// irregularityRow returns the order of a status code of .B in the event table, from 0. The codes
-// from the configuration come after it. "", which stands for .N, comes last.
+// irregularityRow returns the place, from 0, of the row of a status code of .B in the event table.
+// Codes of the configuration come after all others, and "", which stands for .N, comes last.
 func irregularityRow(status string) int {
 	switch row := slices.Index(parser.Statuses[:], status); {
 	case row >= 0:

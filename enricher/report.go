@@ -12,11 +12,11 @@ import (
 	"bagtrail/parser"
 )
 
-// Report is a delayed-bag report that the downstream system has created, as the log and the index
-// store it. It has what MISHANDLED events need, and nothing about the passenger.
+// Report is a report that the delayed-bag system has created, as the log and the index store it. It
+// has what MISHANDLED events need, and nothing about the passenger.
 type Report struct {
 	Reference string      `json:"record_reference"` // station, airline and number: DENUS10031
-	Station   string      `json:"station"`          // airport that owns the file
+	Station   string      `json:"station"`          // airport that owns the record
 	Plates    []bag.Plate `json:"bags"`
 }
 
@@ -41,8 +41,8 @@ func readReport(document string) (Report, error) {
 	return r, nil
 }
 
-// FilingOfReport returns the filing of a report, with an entry for each plate that it names, in plate
-// order. It fails if the document is no delayed-bag report.
+// FilingOfReport returns the filing of a report, with an entry for each plate that it names, in
+// plate order. It fails if the document is not a delayed-bag report.
 func FilingOfReport(document string, received time.Time) (bag.Filing, error) {
 	r, err := readReport(document)
 	if err != nil {
@@ -55,9 +55,9 @@ func FilingOfReport(document string, received time.Time) (bag.Filing, error) {
 	return filing, nil
 }
 
-// addReport parses a stored report, and appends it if it names the plate. Every report was valid when
-// it was filed, so addReport leaves out only damaged ones. The station of the report replaces the
-// airport in .V.
+// addReport parses a stored report and appends it if it names the plate. It leaves out a report
+// that cannot be read: each was valid when it was filed, so that one is damaged. The station of the
+// report takes the place of the airport in .V.
 func (e *Enricher) addReport(to []*bag.Message, plate bag.Plate, s bag.Stored) []*bag.Message {
 	r, err := readReport(s.Raw)
 	if err != nil || !slices.Contains(r.Plates, plate) {

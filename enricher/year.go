@@ -8,8 +8,8 @@ import (
 )
 
 // Resolve returns a date in the year in which it is nearest to the reference: the year before, the
-// same year, or the year after; for 29 February one of the leap years around it. Of two days at the
-// same distance it returns the earlier. ok is false for a date that no year has (rules §1, the
+// same year, or the year after; for 29 February one of the leap years around it. If two days are
+// equally near, it returns the earlier one. ok is false for a date that no year has (rules §1, the
 // missing year).
 func Resolve(d parser.Date, reference bag.Day) (day bag.Day, ok bool) {
 	around := reference.Year()
@@ -17,7 +17,7 @@ func Resolve(d parser.Date, reference bag.Day) (day bag.Day, ok bool) {
 	if d.Day == 29 && d.Month == 2 {
 		reach = 8 // years such as 1900 are not leap years
 	} else if day, ok = in(around, d); !ok || distance(day, reference) <= 182 {
-		return day, ok // in any other year it is further away
+		return day, ok // no other year is nearer
 	}
 	best := bag.Day(-1)
 	for year := around - reach; year <= around+reach; year++ {

@@ -18,17 +18,18 @@ var compiled string
 // Pair is the IATA code and the ICAO code of one airline.
 type Pair struct{ IATA, ICAO string }
 
-// Library maps the codes of an airline to the one by which it is compared. A nil Library is empty.
+// Library maps the codes of an airline to the code by which airlines are compared. A nil Library is
+// empty.
 type Library struct {
 	iata map[string]string // by ICAO code
 }
 
-// New returns the compiled library with the pairs of an operator. Of several pairs with one ICAO
-// code the last one counts.
+// New returns the compiled library with the pairs of an operator. If several of these pairs have
+// one ICAO code, the last one counts.
 func New(extra ...Pair) *Library {
 	l := &Library{iata: make(map[string]string, 1000)}
 	holders := readHolders()
-	most, holding := map[string]int{}, map[string]int{} // by code: the most flights of a holder, and how many have them
+	most, holding := map[string]int{}, map[string]int{} // by code: the weekly flights of its busiest holder, and the number of holders with as many
 	for _, h := range holders {
 		for _, code := range [...]string{h.IATA, h.ICAO} {
 			switch {
@@ -51,8 +52,8 @@ func New(extra ...Pair) *Library {
 	return l
 }
 
-// Code returns the code by which the airline with that code is compared: its IATA code if it has
-// one, else code itself. It does not allocate.
+// Code returns the code by which the airline is compared: the IATA code if code is an ICAO code
+// with one, else code itself. It does not allocate.
 func (l *Library) Code(code string) string {
 	if l == nil || len(code) != 3 {
 		return code

@@ -110,7 +110,7 @@ line 3: airlines[1].icao: "SW1" is not an ICAO code of 3 capitals
 line 4: airlines[2].iata: "12" is not an IATA code of 2 capitals or digits
 line 5: airlines[3]: icao is missing
 line 6: airlines[4].name: unknown member
-line 6: airlines[4]: ABC is there twice
+line 6: airlines[4]: ABC appears twice
 line 7: carriers: unknown member`
 	if err == nil || err.Error() != want {
 		t.Errorf("faults:\n%v\nwant:\n%s", err, want)

@@ -25,7 +25,7 @@ func ReadPairs(text []byte) ([]Pair, error) {
 					"icao": func(v strictyaml.Value) { p.ICAO = v.Pattern(parser.IsThreeCapitals, "an ICAO code of 3 capitals") },
 				}, "iata", "icao")
 				if p.ICAO != "" && seen[p.ICAO] {
-					v.Fault("%s is there twice", p.ICAO)
+					v.Fault("%s appears twice", p.ICAO)
 				}
 				seen[p.ICAO] = true
 				pairs = append(pairs, p)

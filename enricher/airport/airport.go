@@ -1,8 +1,8 @@
-// Package airport is a library of IATA location codes: their names, position, time zone and cities. It
-// holds airports, metropolitan codes, railway and bus stations, and the codes retired since 2020,
-// which old messages name. It also says which baggage status codes an airport may send. The data
-// and the time zones are compiled in; an operator's file adds to them. A Library never changes and
-// is safe for concurrent use.
+// Package airport is a library of IATA location codes: their names, positions, time zones and
+// cities. It holds airports, metropolitan codes, railway and bus stations, and the codes retired
+// since 2020, which old messages name. It also says which baggage status codes an airport may send.
+// The data and the time zones are compiled in; an operator's file adds to them. A Library never
+// changes and is safe for concurrent use.
 package airport
 
 import (
@@ -27,21 +27,21 @@ var compiled string
 
 // Library answers questions about airports. It implements parser.Reference.
 type Library struct {
-	index    [26 * 26 * 26]uint16 // by code: 1 + place in airports, or 0
+	index    [26 * 26 * 26]uint16 // by slotOf code: 1 + index in airports, or 0
 	airports []entry
 	statuses map[string][]string // status codes of single airports, by airport
 }
 
 type entry struct {
-	cities              []string              // the codes of its cities, beside its own code, which may be a city code itself
+	cities              []string              // the codes of its cities other than its own code, which may be a city code too
 	airport             bool                  // aircraft land there; else it is a metropolitan code or a station
 	latitude, longitude string                // decimal degrees, or both "" if unknown
 	zone                func() *time.Location // the zone is loaded when it is first needed
 	names               string                // of the airport, its city and its country, with tabs between them
 }
 
-// New returns the compiled library with the additions of extra. Of several airports with one code
-// the last one counts. It takes about two milliseconds.
+// New returns the compiled library with the additions of extra. If several airports have one code,
+// the last one counts. New takes about two milliseconds.
 func New(extra ...Extra) *Library {
 	size := strings.Count(compiled, "\n")
 	lib := &Library{airports: make([]entry, 0, size), statuses: map[string][]string{}}
@@ -72,8 +72,8 @@ func New(extra ...Extra) *Library {
 // codes, stations and retired codes are known too.
 func (l *Library) KnownLocation(code string) bool { return l.find(code) != nil }
 
-// KnownStatus reports whether airport may send the baggage status code: every airport may, or it
-// was added for this one.
+// KnownStatus reports whether airport may send the baggage status code: one that every airport may
+// send, or one that an Extra adds for this airport.
 func (l *Library) KnownStatus(airport, code string) bool {
 	return slices.Contains(parser.Statuses[:], code) || slices.Contains(l.statuses[airport], code)
 }
@@ -96,7 +96,7 @@ func (l *Library) SamePlace(a, b string) bool {
 	return slices.Contains(y.cities, a)
 }
 
-// Cities returns the codes of the cities of a location, beside its own code.
+// Cities returns the codes of the cities of a location, without the code of the location itself.
 func (l *Library) Cities(code string) []string {
 	if a := l.find(code); a != nil {
 		return a.cities
@@ -104,9 +104,9 @@ func (l *Library) Cities(code string) []string {
 	return nil
 }
 
-// Listed reports whether a leg with the code end as its origin or destination is in the lists of an
-// airport (rules §4): the codes are equal, or end is a metropolitan code of the airport, and not an
-// airport itself.
+// Listed reports whether a leg that begins or ends at the code end is in the lists of an airport
+// (rules §4): the codes are equal, or end is a metropolitan code of the airport, and not an airport
+// itself.
 func (l *Library) Listed(end, airport string) bool {
 	if end == airport {
 		return true
@@ -115,8 +115,8 @@ func (l *Library) Listed(end, airport string) bool {
 	return x != nil && y != nil && !x.airport && slices.Contains(y.cities, end)
 }
 
-// Codes returns the codes of legs that are in the lists of an airport, see Listed: the code of the
-// airport, and the metropolitan codes of its cities.
+// Codes returns the codes at which a leg may begin or end to be in the lists of an airport, see
+// Listed: the code of the airport, and the metropolitan codes of its cities.
 func (l *Library) Codes(airport string) []string {
 	codes := []string{airport}
 	if a := l.find(airport); a != nil {
@@ -129,7 +129,8 @@ func (l *Library) Codes(airport string) []string {
 	return codes
 }
 
-// Coordinates returns the latitude and longitude in decimal degrees, north and east positive, as text.
+// Coordinates returns the latitude and longitude of a location as text: decimal degrees, north and
+// east positive. known is false if the position is unknown.
 func (l *Library) Coordinates(code string) (latitude, longitude string, known bool) {
 	a := l.find(code)
 	if a == nil || a.latitude == "" {
@@ -138,8 +139,8 @@ func (l *Library) Coordinates(code string) (latitude, longitude string, known bo
 	return a.latitude, a.longitude, true
 }
 
-// Names returns the name of an airport, that of its city, and its country as two letters (ISO 3166). Each
-// is "" if it is unknown.
+// Names returns the name of an airport, the name of its city, and its country as two letters (ISO
+// 3166). Each is "" if it is unknown.
 func (l *Library) Names(code string) (airport, city, country string) {
 	a := l.find(code)
 	if a == nil || a.names == "" {
@@ -166,7 +167,8 @@ func (l *Library) find(code string) *entry {
 	return &l.airports[l.index[slot]-1]
 }
 
-// slotOf returns the place of a code of three capitals in Library.index.
+// slotOf returns the index in Library.index of a code. valid is false unless code is three
+// capitals.
 func slotOf(code string) (slot int, valid bool) {
 	if !parser.IsThreeCapitals(code) {
 		return 0, false

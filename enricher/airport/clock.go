@@ -15,7 +15,7 @@ func (l *Library) Instant(code string, day bag.Day, secondOfDay int) time.Time {
 	// ended at the instant that its own offset gives is the right one. If that period begins after
 	// the instant, the clocks skipped the local time, and the offset of the period before counts.
 	at := wall.Add(-24 * time.Hour).In(l.TimeZone(code))
-	var previous time.Time // the instant by the offset of the period before
+	var previous time.Time // the instant that the offset of the previous period gives
 	for {
 		_, offset := at.Zone()
 		start, end := at.ZoneBounds()

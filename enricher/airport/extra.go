@@ -11,8 +11,8 @@ import (
 	"bagtrail/parser"
 )
 
-// Airport is one airport of an operator's file, or one location code of the compiled data, which also
-// has metropolitan codes and stations.
+// Airport is an airport of an operator's file, or a location code of the compiled data: an airport,
+// a metropolitan code or a station.
 type Airport struct {
 	Code                string // three capitals
 	Zone                string // name of the time zone: Europe/Zurich
@@ -41,8 +41,8 @@ type Extra struct {
 // metropolitan code that it names, or to none. A metropolitan code that is not in the library is
 // added to it.
 //
-// The keys of b_codes are airports. Its lists are further baggage status codes, which .B may have in
-// messages of that airport.
+// The keys of b_codes are airports. The list of an airport holds further baggage status codes that
+// .B may have in messages of that airport.
 //
 // The error joins the faults of the file, each with its line.
 func ReadExtra(text []byte) (Extra, error) {
@@ -61,7 +61,8 @@ func ReadExtra(text []byte) (Extra, error) {
 	return extra, nil
 }
 
-// readAirports reads the list of airports. It keeps those with faults too: ReadExtra then fails.
+// readAirports reads the list of airports. It keeps airports with faults too, since ReadExtra then
+// fails.
 func (x *Extra) readAirports(list strictyaml.Value) {
 	seen := map[string]bool{}
 	list.List(func(v strictyaml.Value) {
@@ -80,18 +81,18 @@ func (x *Extra) readAirports(list strictyaml.Value) {
 			v.Fault("latitude and longitude go together")
 		}
 		if a.Code != "" && seen[a.Code] {
-			v.Fault("%s is there twice", a.Code)
+			v.Fault("%s appears twice", a.Code)
 		}
 		seen[a.Code] = true
 		x.Airports = append(x.Airports, a)
 	})
 }
 
-// readStatuses reads the status codes of airports in lib, which has those of the file.
+// readStatuses reads b_codes. lib has the airports of the file too.
 func (x *Extra) readStatuses(object strictyaml.Value, lib *Library) {
 	object.Entries(func(code string, v strictyaml.Value) {
 		if !lib.KnownLocation(code) {
-			v.Fault("%q is no airport of the library or of this file", code)
+			v.Fault("%q is not an airport of the library or of this file", code)
 		}
 		v.List(func(v strictyaml.Value) {
 			if status := readCode(v); status != "" {
@@ -106,7 +107,7 @@ func readCode(v strictyaml.Value) string {
 	return v.Pattern(parser.IsThreeCapitals, "three capitals")
 }
 
-// readMetropolitan reads a metropolitan code or "", which is none.
+// readMetropolitan reads a metropolitan code, or "" for none.
 func readMetropolitan(v strictyaml.Value) string {
 	if text, plain := v.Text(); !plain || text == "" {
 		return ""

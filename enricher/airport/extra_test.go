@@ -104,9 +104,9 @@ line 7: airports[5].metropolitan: "LO" is not three capitals
 line 7: airports[5].runway: unknown member
 line 7: airports[5].country: "ch" is not two capitals
 line 7: airports[5].name: "a\tb" is not a name of at most 100 bytes without control characters
-line 7: airports[5]: AAZ is there twice
+line 7: airports[5]: AAZ appears twice
 line 12: c_codes: unknown member
-line 9: b_codes.QQQ: "QQQ" is no airport of the library or of this file
+line 9: b_codes.QQQ: "QQQ" is not an airport of the library or of this file
 line 10: b_codes.ZRH[0]: "lck" is not three capitals
 line 10: b_codes.ZRH[1]: "LCKX" is not three capitals
 line 11: b_codes.GVA: not a list`

