@@ -13,7 +13,7 @@ import (
 
 // Config is the configuration of an Acceptor.
 type Config struct {
-	Door    string // name of the door, for its rejections
+	Door    string // name of the door, for rejections of envelopes that name none
 	Judge   *Judge
 	Log     Log // nil: the index is the only copy, and no message gets a position
 	Index   Index
@@ -43,7 +43,7 @@ type Acceptor struct {
 	accepted, rejected batcher.Batcher[*decision]
 }
 
-// decision is one message of Accept.
+// decision is a judged message of Accept.
 type decision struct {
 	envelope Envelope
 	outcome  Outcome
@@ -132,8 +132,8 @@ type Batch struct {
 	Outcomes  []Outcome // in the order of the envelopes
 	done      int       // how many steps of Apply are done
 
-	// Refiled says that an earlier attempt to file the batch has failed. Then a Duplicate may have
-	// been filed by that attempt.
+	// Refiled reports whether an earlier attempt to file the batch has failed. If so, that attempt
+	// may have filed a message that is now a Duplicate.
 	Refiled bool
 }
 
@@ -199,9 +199,9 @@ var steps = [...]struct {
 }
 
 // Apply makes the outcomes of a batch take effect. It appends accepted messages to the log, unless
-// they are Logged, then files them in the index. It writes rejected messages to the rejects. When
-// it returns all of this is durable, and accepted messages that the index held before are
-// Duplicate. Then it marks what the messages may have changed.
+// they are Logged, then files them in the index. It writes rejected messages to the rejects. Last,
+// it marks the bags that the messages may have changed. When it returns all of this is durable, and
+// the verdict of an accepted message that the index held before is Duplicate.
 //
 // Every error is a *StepError. After an error Apply may be called again, and goes on with the step
 // that failed.

@@ -6,8 +6,8 @@ import (
 )
 
 // Clock gives messages their received times. These never go back, even if the clock of the machine
-// does, unless it goes back by more than farAhead: then it was wrong before. It may be used by several
-// goroutines at once.
+// does. They go back only if that clock goes back by more than farAhead, since then it was wrong
+// before. A Clock may be used by several goroutines at once.
 type Clock struct {
 	now   func() time.Time
 	floor atomic.Int64 // the earliest time that Now may still return, in milliseconds since 1970
@@ -33,11 +33,14 @@ func (c *Clock) Now() time.Time {
 	}
 }
 
-// Pass returns when the millisecond of a received time is over, and no message gets it any more.
+// Pass returns when the millisecond of a received time is over. After that, Now never returns this
+// time again.
 func (c *Clock) Pass(received time.Time) {
 	next := received.Truncate(time.Millisecond).Add(time.Millisecond)
 	if wait := min(next.Sub(c.now()), time.Millisecond); wait > 0 { // longer only if the clock of the machine went back
 		<-time.After(wait)
 	}
-	c.floor.CompareAndSwap(received.UnixMilli(), next.UnixMilli()) // only from this time: if the floor is lower, another process gave the time; if it is higher, the time is over
+	// Only a floor that is this time moves on. If it is lower, another process gave the time. If it
+	// is higher, the time is over already.
+	c.floor.CompareAndSwap(received.UnixMilli(), next.UnixMilli())
 }

@@ -15,7 +15,7 @@ import (
 // Value, Suggestion and Description may hold names and PNRs: none of them may be logged.
 type Diagnostic struct {
 	Code        string // SVCPRB018, SVCSRV003
-	Warning     bool   // it does not reject the message
+	Warning     bool   // the fault does not reject the message
 	Line        int    // 1-based
 	Column      int    // 1-based, in bytes of the line as sent
 	EndColumn   int    // the column after the last byte of Value; Column if Value is empty
@@ -24,11 +24,11 @@ type Diagnostic struct {
 	Expected    string
 	Description string // one sentence, printable
 
-	parser.Advice // members may be empty
+	parser.Advice
 }
 
 // diagnosticOf returns a diagnostic of the parser with advice. It shares no memory that the parser
-// uses again.
+// reuses.
 func diagnosticOf(d parser.Diagnostic, warning bool, advice parser.Advice) Diagnostic {
 	return Diagnostic{
 		Code: d.Code.String(), Warning: warning, Line: d.Line, Column: d.Column, EndColumn: d.EndColumn,
@@ -58,8 +58,8 @@ func AppendDiagnostics(dst []byte, list []Diagnostic) []byte {
 	return AppendFirstDiagnostics(dst, list, math.MaxInt)
 }
 
-// maxValue is the number of bytes to which the value of a diagnostic is cut if this diagnostic
-// alone is too large. A byte of a value takes up to six bytes in JSON.
+// maxValue is the number of bytes to which AppendFirstDiagnostics cuts the value of a diagnostic. A
+// byte of a value takes up to six bytes in JSON.
 const maxValue = 8 << 10
 
 // AppendFirstDiagnostics is AppendDiagnostics for the first diagnostics of the list: as many as fit
@@ -117,7 +117,7 @@ func (d *Diagnostic) UnmarshalJSON(text []byte) error {
 		Severity  string
 		EndColumn int `json:"end_column"`
 	}
-	_ = json.Unmarshal(text, &read) // text is JSON, so only members of another type fail
+	_ = json.Unmarshal(text, &read) // text is JSON, so the only possible error is a member of another type
 	*d = Diagnostic(read.members)
 	d.EndColumn, d.Warning = read.EndColumn, read.Severity == "warning"
 	return nil

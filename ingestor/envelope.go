@@ -16,7 +16,7 @@ import (
 	"bagtrail/parser"
 )
 
-// Longest message and longest JSON document that holds one, in bytes.
+// Lengths in bytes of the longest message, and of the longest JSON document that holds one.
 const (
 	MaxMessage  = 64 << 10
 	MaxDocument = 1 << 20
@@ -27,9 +27,9 @@ type Envelope struct {
 	Raw        string       // the message as sent, any bytes; if JSON is set, the document that holds it
 	JSON       bool         // Raw is {"bim_message": "…"}; ignored for a report
 	Report     bool         // Raw is the document of a delayed-bag report
-	Received   time.Time    // Judge and Acceptor cut it to milliseconds
+	Received   time.Time    // the received time; Judge and Acceptor truncate it to milliseconds
 	Logged     bool         // it was read from the log, so it is not appended again
-	Again      bool         // it may have been read from the log before, and the index may have lost it since
+	Again      bool         // it may have been read from the log before; the index may have lost it since
 	NoPosition bool         // it gets no position in the log, so that appending it again changes nothing: a message from a file, or a reject
 	Relayed    bool         // it was read from the log, to which a door of this service had appended it
 	Position   bag.Position // bag.InRequest for a message of POST /v1/messages, else its position in the log if it is Logged and has one
@@ -64,12 +64,12 @@ func (v Verdict) String() string {
 	return [...]string{"undecided", "accepted", "duplicate", "rejected", "unauthorised"}[v]
 }
 
-// Outcome is the decision on one envelope. It shares no memory that is used again.
+// Outcome is the decision on one envelope. It shares no memory that is reused.
 type Outcome struct {
 	Verdict    Verdict
 	Identifier string       // "BSM", "BUM", …; "" if none was found, and for reports
 	Airport    string       // of .V; "" if it is missing or faulty, and for reports
-	Happened   time.Time    // when an accepted BPM with a read time happened; else zero
+	Happened   time.Time    // when an accepted BPM with a read time happened (rules §2); else zero
 	Filing     bag.Filing   // for the index; zero unless the message is accepted
 	Errors     []Diagnostic // not empty if the message is rejected
 	Warnings   []Diagnostic

@@ -20,8 +20,8 @@ type Judge struct {
 	parsed    sync.Pool // of *parser.Message
 }
 
-// NewJudge returns a Judge that parses messages with the codes of reference, and turns accepted
-// ones into filings with e.
+// NewJudge returns a Judge that parses messages with reference, and turns accepted messages into
+// filings with e.
 func NewJudge(reference parser.Reference, e *enricher.Enricher) *Judge {
 	return &Judge{reference: reference, enricher: e, parsed: sync.Pool{New: func() any { return new(parser.Message) }}}
 }
@@ -58,7 +58,7 @@ func (j *Judge) Judge(env Envelope) Outcome {
 	}
 	outcome.Filing = filing
 	outcome.Filing.Position = env.Position
-	if at, said := j.enricher.Happened(m, env.Received); said {
+	if at, isRead := j.enricher.Happened(m, env.Received); isRead {
 		outcome.Happened = at
 	}
 	return outcome
@@ -85,9 +85,8 @@ func (j *Judge) judgeReport(env Envelope) Outcome {
 	return Outcome{Verdict: Accepted, Filing: filing}
 }
 
-// Entry judges a stored message again and returns its index entry for a plate. The entry has only
-// the plate if the message would be rejected now, or does not name the plate. The sweeper of the index
-// uses it.
+// Entry judges a stored message again and returns its index entry for a plate. If the message would
+// be rejected now, or does not name the plate, the entry has only the plate.
 func (j *Judge) Entry(plate bag.Plate, m bag.Stored) bag.Entry {
 	for _, entry := range j.Judge(Envelope{Raw: m.Raw, Report: m.Report, Received: m.Received}).Filing.Entries {
 		if entry.Plate == plate {
@@ -118,7 +117,7 @@ func open(env Envelope) (text string, faults []Diagnostic) {
 }
 
 // DecodeDocument returns the message in a document {"bim_message": "…"}. It returns false if the
-// document is not exactly one JSON object, or if bim_message is absent, repeated or no string.
+// document is not exactly one JSON object, or if bim_message is absent, repeated or not a string.
 // Other members are ignored.
 func DecodeDocument(document string) (message string, ok bool) {
 	message, err := strictjson.StringMember([]byte(document), "bim_message")

@@ -15,7 +15,7 @@ import (
 // container makes an event, which can show the whole text.
 const (
 	maxBags    = 999     // different plates
-	maxEntries = 100_000 // index entries, counted by entries and by named
+	maxEntries = 100_000 // index entries, as the functions entries and named count them
 	maxText    = 4 << 20 // bytes of text, counted for each bag or container of each group
 	maxOnward  = 99      // onward flights of a group: the time of a fold grows with the square of the legs of a bag
 )
@@ -45,10 +45,10 @@ func tooMuch() []Diagnostic {
 }
 
 // fewTags reports whether a message keeps within three limits: it names at most maxBags different
-// plates; the numbers of different plates of its groups add up to no more than most; and it makes
-// at most maxEntries index entries. Otherwise its filing could take all memory. fewTags first
-// counts repeated plates too, and counts different plates only if that number is over a limit,
-// which is rare.
+// plates; the numbers of different plates of its groups add up to at most most; and it makes at
+// most maxEntries index entries. Beyond these limits its filing could take all memory. fewTags
+// first counts repeated plates too, which is fast. It counts different plates only if that number
+// is over a limit.
 func fewTags(m *parser.Message, most int) bool {
 	bags := total(m, tagged)
 	return (bags <= maxBags || plates(together(m)) <= maxBags) && (bags <= most || total(m, plates) <= most) &&
@@ -63,16 +63,16 @@ func total(m *parser.Message, count func(*parser.Group) int) (sum int) {
 	return sum
 }
 
-// entries returns how many index entries the groups of a message make. bags counts the bags of a
-// group.
+// entries returns the number of index entries that the groups of a message make (rules §1). bags
+// counts the bags of a group.
 func entries(m *parser.Message, bags func(*parser.Group) int) int {
 	return total(m, func(g *parser.Group) int {
 		return (bags(g) + 1) * (3 + len(g.Onward)) // .I, .F, .L and each .O; containers have flights too
 	})
 }
 
-// named returns how many index entries a filing makes under flights and surnames. If several groups
-// name a bag, each of its surnames is found on each of its flights.
+// named returns the number of index entries by flight and surname of a filing (rules §1). If
+// several groups name a bag, it has an entry for each of its surnames on each of its flights.
 func named(f *bag.Filing) (count int) {
 	for i := range f.Entries {
 		count += len(f.Entries[i].Flights) * len(f.Entries[i].Surnames)
@@ -89,7 +89,8 @@ func together(m *parser.Message) *parser.Group {
 	return all
 }
 
-// tagged returns how many plates the tags of a group name, repeated ones counted again.
+// tagged returns the number of plates that the tags of a group name. A plate that is repeated
+// counts again.
 func tagged(g *parser.Group) (count int) {
 	for _, t := range g.Tags {
 		count += t.Count
@@ -97,7 +98,7 @@ func tagged(g *parser.Group) (count int) {
 	return count
 }
 
-// plates returns how many different plates a group names. It stops counting above maxBags.
+// plates returns the number of different plates that a group names. It stops at maxBags+1.
 func plates(g *parser.Group) (count int) {
 	for range g.Plates() {
 		if count++; count > maxBags {

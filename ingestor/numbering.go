@@ -12,11 +12,11 @@ import (
 type Numbering struct {
 	reserve   func(ctx context.Context, n int) (first int64, err error)
 	mu        sync.Mutex
-	next, end int64 // reserved positions that are not given yet, without end
+	next, end int64 // the reserved positions that are not yet given are those from next to end-1
 }
 
 // NewNumbering returns a Numbering. reserve reserves n consecutive positions and returns the first.
-// No position is reserved twice, by whatever process, and later ones are higher.
+// Each position must be higher than all that any process has reserved before.
 func NewNumbering(reserve func(ctx context.Context, n int) (first int64, err error)) *Numbering {
 	return &Numbering{reserve: reserve}
 }

@@ -29,8 +29,9 @@ type Log interface {
 
 // Index stores filings.
 type Index interface {
-	// File returns when all filings are durable. After an error it may have filed some. Filing again
-	// changes nothing. fresh reports for each filing whether it is new.
+	// File returns when all filings are durable. After an error it may have filed some. Filing
+	// again changes nothing. fresh reports, for each filing, whether the index did not hold it
+	// before.
 	File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error)
 }
 
@@ -48,10 +49,10 @@ type Rejects interface {
 	Reject(ctx context.Context, rejections []Rejection) error
 }
 
-// Marks notes which bags messages may have changed, so that their changes are told.
+// Marks notes which bags messages may have changed, so that these changes are published.
 type Marks interface {
-	// Mark notes the bags of the accepted messages and of the duplicates of a batch, since a duplicate
-	// may not have been marked when it was filed. It returns when the notes are durable. After an
-	// error any of them may be durable; marking again is harmless.
+	// Mark notes the bags of the accepted messages and of the duplicates of a batch, since the door
+	// that filed a duplicate may not have marked its bags. Mark returns when the notes are durable.
+	// After an error any of them may be durable; marking again is harmless.
 	Mark(ctx context.Context, b *Batch) error
 }

@@ -18,10 +18,10 @@ import (
 // Message is a message of a capture.
 type Message struct {
 	Text string // with the end of its last line; cut if it is longer than Longest
-	Line int    // of the capture, 1-based, on which Text begins
+	Line int    // 1-based number of the line of the capture on which Text begins
 }
 
-// Longest is how many bytes of a message are kept. No message of this length is accepted.
+// Longest is the number of bytes to which a message is cut. No message of this length is accepted.
 const Longest = 256 << 10
 
 // Reader reads the messages of a capture. A message ends with its end line: END and an identifier,
@@ -39,7 +39,7 @@ func NewReader(src io.Reader) *Reader { return &Reader{src: bufio.NewReaderSize(
 // Next returns the next message, or io.EOF. After any other error it must not be called again.
 func (r *Reader) Next() (Message, error) {
 	r.text = r.text[:0]
-	var own string // the first line of three capitals before any element; it may be an identifier that is not known
+	var own string // the first line of three capitals before any element: the identifier, even if it is not a known one
 	elements := false
 	start := 0
 	for {
@@ -87,7 +87,7 @@ func (r *Reader) readLine() error {
 		case '\n':
 			return nil // without waiting for the next byte
 		case '\r':
-			if next, _ := r.src.Peek(1); string(next) != "\n" { // an error comes again
+			if next, _ := r.src.Peek(1); string(next) != "\n" { // after an error, the next ReadByte returns it
 				return nil
 			}
 		}
@@ -116,7 +116,8 @@ func trim(line []byte) []byte {
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
-// ends reports whether a line is an end line: of a known identifier, or of the message's own.
+// ends reports whether a line is an end line: of any known identifier, or of own, the identifier of
+// the message.
 func ends(line []byte, own string) bool {
 	rest, ok := bytes.CutPrefix(line, []byte("END"))
 	if !ok {

@@ -1,9 +1,9 @@
 // Package filedoor is the door for messages in files.
 //
-// The messages count as received a millisecond apart, in their order, and none in the future: the
-// door waits until its received time has come. They get no position in the log, so they come after
-// other messages of the same millisecond. Running the door again with the same files and the same time
-// changes nothing.
+// The received times of the messages are a millisecond apart, in the order of the messages. None is
+// in the future: the door waits until it has come. The messages get no position in the log, so they
+// come after other messages of the same millisecond. Running the door again with the same files and
+// the same time changes nothing.
 package filedoor
 
 import (
@@ -25,9 +25,9 @@ type Door struct {
 	// one, and returns an outcome for each of these.
 	AcceptBatch func(ctx context.Context, envelopes []ingestor.Envelope) ([]ingestor.Outcome, error)
 
-	Received time.Time                             // of the first message
+	Received time.Time                             // received time of the first message
 	Messages iter.Seq2[messagefile.Message, error] // an error stands for a file that cannot be read
-	// Decided is called for some messages at a time, in their order, with one outcome for each.
+	// Decided is called with the messages of each batch, in their order, and one outcome for each.
 	Decided func([]messagefile.Message, []ingestor.Outcome)
 }
 
@@ -37,9 +37,9 @@ const (
 	bytesABatch    = 1 << 20
 )
 
-// Run returns when all messages are decided. It leaves out files that cannot be read, and reports
-// them in the error. If a batch fails, Run stops; then it is not known which of its messages took
-// effect.
+// Run brings the messages to the Acceptor, and returns when all are decided. It leaves out files
+// that cannot be read, and reports them in the error. If a batch fails, Run stops, and it is not
+// known which messages of that batch took effect.
 func (d Door) Run(ctx context.Context) error {
 	received := d.Received.UTC().Truncate(time.Millisecond)
 	var (
@@ -83,7 +83,7 @@ func (d Door) accept(ctx context.Context, messages []messagefile.Message, envelo
 		}
 		outcomes, err := d.AcceptBatch(ctx, envelopes)
 		switch {
-		case err != nil && ctx.Err() != nil: // err may say that a server is away
+		case err != nil && ctx.Err() != nil: // err may wrongly say that a server does not answer
 			return fmt.Errorf("stopped early: %w", ctx.Err())
 		case err != nil:
 			return err

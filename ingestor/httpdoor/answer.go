@@ -12,8 +12,8 @@ import (
 	"bagtrail/internal/web"
 )
 
-// answer returns the answer to a message that begins at byte at of the body (interface 2.6). A copy
-// gets the same answer as the first one (rules §3).
+// answer returns the answer to a message (interface 2.6). A copy gets the same answer as the first
+// one (rules §3). at is the offset of the message in the body, in bytes.
 func answer(c *web.Call, outcome ingestor.Outcome, at int, details bool) web.Answer {
 	if outcome.Verdict == ingestor.Rejected {
 		dst := append(c.Buffer, `{"success":false`...)
@@ -30,7 +30,8 @@ func answer(c *web.Call, outcome ingestor.Outcome, at int, details bool) web.Ans
 	return c.OK(append(dst, '}'))
 }
 
-// missing returns the answer to a body without a message. With details it says why.
+// missing returns the answer to a body without a message. With details, the answer has the offset
+// and the expected text of err.
 func missing(c *web.Call, err error, details bool) web.Answer {
 	a := c.Refuse(fault.BIMMissing)
 	var why *strictjson.Fault
@@ -43,9 +44,9 @@ func missing(c *web.Call, err error, details bool) web.Answer {
 	return a
 }
 
-// appendList appends a member with a list of diagnostics, unless there are none. Each has the two
-// members of the interface and, with details, all others (rules §1). A missing message has its offset
-// too.
+// appendList appends a member with a list of diagnostics, unless the list is empty. Each diagnostic
+// has the two members of the interface and, with details, all others (rules §1). The diagnostic of
+// a missing message has its offset too.
 func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at int, details bool) []byte {
 	if len(list) == 0 {
 		return dst
@@ -66,7 +67,7 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at in
 	return append(dst, ']')
 }
 
-// appendOffset appends the offset of a fault in the body.
+// appendOffset appends the offset of a fault in the body, in bytes.
 func appendOffset(dst []byte, at int) []byte {
 	return strconv.AppendInt(append(dst, `,"offset":`...), int64(at), 10)
 }

@@ -3,8 +3,8 @@
 //
 // It reads the message in the body, passes it to an Acceptor, and answers with the outcome. It
 // decides only whether there is a message in the body, and whether the API key may post it. A
-// message that was answered with success is in the log and in the index; one that was answered with
-// 503 may be.
+// message that was answered with success is in the log and in the index. A message that was
+// answered with 503 may be in them.
 package httpdoor
 
 import (

@@ -14,8 +14,8 @@ import (
 // filed like messages.
 type Reports struct{ Acceptor *ingestor.Acceptor }
 
-// File returns when the report is in the log and in the index. Filing a report again with the same
-// received time changes nothing.
+// File returns when the report is in the log and in the index. If the report was filed before with
+// the same received time, File changes nothing. id is the unique id of the request.
 func (r Reports) File(ctx context.Context, report enricher.Report, received time.Time, id string) error {
 	env := ingestor.Envelope{Raw: report.Document(), Report: true, Received: received, Origin: "http/" + id}
 	outcome, err := r.Acceptor.Accept(ctx, env)

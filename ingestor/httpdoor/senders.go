@@ -13,8 +13,9 @@ func mayPost(key *apikey.Key, m *parser.Message) bool {
 	return key.MayUse(operation.ProcessBIM) && key.Message(m)
 }
 
-// MayPost returns a function that reports whether the key with a name may post a message now, for
-// messages that are processed again. A key that is missing, expired or revoked may post none.
+// MayPost returns a function for rejects that are judged again (rules §4). The function reports
+// whether the key with this name may post the message at the time now. A key that is missing,
+// expired or revoked may post none.
 func MayPost(keys *apikey.Store, now time.Time) func(name string, m *parser.Message) bool {
 	return func(name string, m *parser.Message) bool {
 		key, found := keys.Named(name, now)

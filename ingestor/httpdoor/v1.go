@@ -42,8 +42,8 @@ type Attempts interface {
 	// record. Attempts are kept for ten minutes after the latest one, or until End. Each attempt must
 	// be unique.
 	Begin(ctx context.Context, id, attempt string) (first string, err error)
-	// End removes the attempts of a request, unless a later attempt is on record. If the request comes
-	// again, it is another one. End returns when ctx ends at the latest, and then goes on in the
+	// End removes the attempts of a request, unless a later attempt is on record. After that, the
+	// same request counts as a new one. If ctx ends first, End returns and continues in the
 	// background.
 	End(ctx context.Context, id, attempt string)
 }
@@ -71,11 +71,11 @@ func (d Messages) Operations() []web.Operation {
 // requestMessage is a message of a request, with its events.
 type requestMessage struct {
 	text   string
-	id     string // the caller's; "" if there is none
+	id     string // given by the caller; "" if there is none
 	hasID  bool
 	events []plateEvent // those that its sender sees
 	seen   bool         // its sender sees a bag that it names
-	made   bool         // it has made an event
+	made   bool         // it has made an event, seen or not
 }
 
 // plateEvent is an event of a message.
@@ -113,8 +113,8 @@ func (d Messages) post(ctx context.Context, c *web.Call) web.Answer {
 	return answer
 }
 
-// validate answers POST /v1/messages/validate. It changes nothing. The events are those of a message
-// that is the first of its bags.
+// validate answers POST /v1/messages/validate. It changes nothing. The events of a message are
+// those that it would make if it were the first message of its bags.
 func (d Messages) validate(ctx context.Context, c *web.Call) web.Answer {
 	r, refusal := read(c)
 	if refusal != nil {
@@ -165,7 +165,8 @@ func (a attempt) String() string { return a.received.Format(time.RFC3339Nano) + 
 // attemptsLimit is the time limit of a call of Attempts.
 const attemptsLimit = 900 * time.Millisecond
 
-// begin returns the attempt to use: the first one on record if the request is a repetition, else own.
+// begin records the attempt own. It returns the attempt to use: the first one on record if the
+// request is a repetition, else own.
 func (d Messages) begin(ctx context.Context, id string, own attempt) (attempt, error) {
 	ctx, cancel := context.WithTimeout(ctx, attemptsLimit)
 	defer cancel()
@@ -188,8 +189,8 @@ func (d Messages) end(ctx context.Context, id string, own attempt) {
 	d.Attempts.End(ctx, id, own.String())
 }
 
-// judge judges the messages of a request. It stops at the first one with a bag or a fault too many,
-// since all of them take memory.
+// judge judges the messages of a request. It refuses the request as soon as the messages have too
+// many bags or faults together, since each of these takes memory.
 func (d Messages) judge(c *web.Call, messages []requestMessage, by attempt) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
 	envelopes, outcomes := make([]ingestor.Envelope, len(messages)), make([]ingestor.Outcome, len(messages))
 	tooMany := func(verb string, most int, what string) ([]ingestor.Envelope, []ingestor.Outcome, *web.Answer) {
@@ -255,8 +256,8 @@ func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []reques
 	return viewer.Err()
 }
 
-// addEvents adds the events of a bag that the message has made. view is what its sender sees of the
-// bag, or nil.
+// addEvents adds those events of a bag that the message has made and its sender sees. view is what
+// the sender sees of the bag, or nil.
 func (p *requestMessage) addEvents(b, view *bag.Bag, f *bag.Filing) {
 	p.seen = p.seen || view != nil
 	for i := range b.Events {

@@ -24,8 +24,8 @@ type requestReader struct {
 	errors   web.RequestErrors
 }
 
-// more counts a message. It returns false if there are too many; it reports the first one too many
-// as a fault.
+// more counts a message. It returns false if there are too many, and reports the first one beyond
+// maxMessages as a fault.
 func (r *requestReader) more(pointer string) bool {
 	r.count++
 	if r.count == maxMessages+1 {
@@ -113,7 +113,7 @@ func (r *requestReader) readList(body []byte) {
 	}
 }
 
-// sent returns a JSON value as a fault shows it: a string without its quotes.
+// sent returns a JSON value as a fault shows it: a string is unquoted.
 func sent(value []byte) string {
 	if text, isText := strictjson.Unquote(value); isText {
 		return text
@@ -158,7 +158,8 @@ func (r *requestReader) readMessage(value []byte, pointer string) {
 	}
 }
 
-// id returns the same text for requests of a key with the same messages.
+// id returns a digest of the name of the key and the texts of the messages. So requests of one key
+// with the same messages have the same id.
 func (r *requestReader) id(key *apikey.Key) string {
 	digest := sha256.New()
 	add := func(text string) { _, _ = fmt.Fprintf(digest, "%d:%s", len(text), text) } // writing to a hash never fails

@@ -11,7 +11,7 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// Config says what the door reads and writes.
+// Config is the configuration of a Door.
 type Config struct {
 	Group      string // consumer group of the raw topic
 	Topics     Topics

@@ -35,9 +35,9 @@ type indexState struct {
 	safe     time.Time // the index has everything that was filed before this time, by the clock of this process
 }
 
-// NewConsumer returns a consumer. The acceptor should write its rejected messages through this door.
-// metrics may be nil. Its Retry also gets the steps of the acceptor that failed, as
-// ingestor.StepError names them.
+// NewConsumer returns a consumer. The acceptor should write its rejected messages through this
+// door. metrics may be nil. Its Retry is also called with each failed step of the acceptor, named
+// as in ingestor.StepError.
 func (d *Door) NewConsumer(acceptor Acceptor, metrics kafka.Metrics) *Consumer {
 	if metrics == nil {
 		metrics = kafka.NoMetrics{}
@@ -74,8 +74,8 @@ func (c *Consumer) Run(ctx context.Context) error {
 	return c.Consumer.Run(ctx)
 }
 
-// askIndex reads the identity of the index. If it has not changed, the records that were handled
-// before the loss window are safe. After an error the safe time stays the same.
+// askIndex reads the identity of the index. If it has not changed, everything that was filed before
+// the loss window is safe. After an error, the state stays the same.
 func (c *Consumer) askIndex(ctx context.Context) {
 	asked := time.Now()
 	identity, err := c.door.identity(ctx)
@@ -111,7 +111,7 @@ type handler struct {
 	partition int
 	acceptor  Acceptor
 	metrics   kafka.Metrics
-	again     int64           // the end of the partition at the takeover: records before it may have been handled, and lost by the index since
+	again     int64           // end offset of the partition at the takeover: records before it may be handled again, see Envelope.Again
 	batch     *ingestor.Batch // of the records that are being handled, or nil
 }
 
@@ -141,7 +141,7 @@ func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int,
 	return done, nil
 }
 
-// begin makes a batch of the first of the records.
+// begin judges the first of the records as a batch.
 func (h *handler) begin(records []kafka.Record) {
 	envelopes := make([]ingestor.Envelope, len(records))
 	for i := range records {

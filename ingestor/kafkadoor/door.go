@@ -23,7 +23,7 @@ type Door struct {
 	client *kafka.Client
 }
 
-// New returns a Door that uses the client, whose Config.Topics include those of the door.
+// New returns a Door. The Config.Topics of the client must include the topics of the door.
 func New(client *kafka.Client, conf Config) *Door {
 	return &Door{conf: conf.withDefaults(), client: client}
 }
@@ -60,7 +60,8 @@ func (d *Door) Append(ctx context.Context, records []ingestor.Record) error {
 const keptOfTooLarge = 256 << 10
 
 // Reject implements ingestor.Rejects on the rejects topic. If the topic has a smaller limit than
-// EnsureTopics sets, Reject cuts long texts and leaves out diagnostics, so that they hold up nothing.
+// EnsureTopics sets, Reject cuts long texts and leaves out diagnostics, so that a large reject does
+// not hold up the messages after it.
 func (d *Door) Reject(ctx context.Context, rejections []ingestor.Rejection) error {
 	err := d.reject(ctx, rejections, math.MaxInt, maxDiagnostics)
 	if !errors.Is(err, kafka.ErrTooLarge) {

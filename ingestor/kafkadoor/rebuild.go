@@ -59,7 +59,7 @@ func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start
 			progress: Progress{Offsets: make(kafka.Offsets)},
 		}
 		if err = r.run(ctx, start); err == nil && d.conf.Identity != nil {
-			err = pause.For(ctx, d.conf.LossWindow) // what was filed last is safe only then
+			err = pause.For(ctx, d.conf.LossWindow) // the latest filings are safe only after that
 		}
 		after, unknown := d.identity(context.WithoutCancel(ctx))
 		switch lost := unknown == nil && after != before; {
@@ -67,7 +67,7 @@ func (d *Door) Rebuild(ctx context.Context, acceptor Acceptor, start kafka.Start
 			d.conf.Logger.Warn("Redis restarted or failed over meanwhile and may have lost messages: rebuilding again")
 			continue
 		case lost || unknown != nil:
-			r.progress.Offsets = nil // what was filed may be lost
+			r.progress.Offsets = nil // the index may have lost any filing
 		}
 		return r.progress, cmp.Or(err, unknown)
 	}
@@ -97,13 +97,13 @@ func (r *rebuild) run(ctx context.Context, start kafka.Start) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil: // err may say that a server is away
+	case ctx.Err() != nil: // err may wrongly say that a server does not answer
 		err = fmt.Errorf("stopped early: %w", ctx.Err())
 	}
 	return fmt.Errorf("rebuild: %w", err)
 }
 
-// take brings records to the acceptor.
+// take brings records of a partition to the acceptor. next is the offset after them.
 func (r *rebuild) take(ctx context.Context, partition int, records []kafka.Record, next int64) error {
 	envelopes := make([]ingestor.Envelope, len(records))
 	for i := range records {
@@ -125,7 +125,7 @@ func (r *rebuild) take(ctx context.Context, partition int, records []kafka.Recor
 	return nil
 }
 
-// apply applies a batch. It retries for kafka.ReadPatience.
+// apply applies a batch. It retries for up to kafka.ReadPatience.
 func (r *rebuild) apply(ctx context.Context, batch *ingestor.Batch) error {
 	limited, cancel := context.WithTimeout(ctx, kafka.ReadPatience)
 	defer cancel()

@@ -62,7 +62,7 @@ func rejectEnvelope(topic string, r *kafka.Record) ingestor.Envelope {
 	return env
 }
 
-// envelope puts the value of a record, and the content of its headers, into an envelope.
+// envelope puts the key, the value, the time and the headers of a record into an envelope.
 func envelope(m *kafka.Record) ingestor.Envelope {
 	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time)}
 	for i := range m.Headers {
@@ -145,16 +145,16 @@ func rawRecord(r ingestor.Record) kafka.Record {
 	return m
 }
 
-// These bound the list of diagnostics of a reject, in bytes, so that brokers accept the record. The
+// Limits in bytes of the list of diagnostics of a reject, so that brokers accept the record. The
 // list of codes is always complete.
 const (
 	maxDiagnostics = 256 << 10
-	fewDiagnostics = 64 << 10 // if the rejects topic does not take that
+	fewDiagnostics = 64 << 10 // if the rejects topic does not accept maxDiagnostics
 )
 
 // rejectRecord returns the record of a rejected message on the rejects topic. It has the headers
-// that say how to read the value, so that the message can be judged again. The retention of the record
-// counts from now. The list of diagnostics has at most diagnostics bytes.
+// that say how to read the value, so that the message can be judged again. Its time is now, so its
+// retention begins now. The list of diagnostics has at most diagnostics bytes.
 func rejectRecord(r ingestor.Rejection, diagnostics int) kafka.Record {
 	m := kafka.Record{
 		Value: []byte(r.Raw),

@@ -19,13 +19,14 @@ type RejectReplay struct {
 	// Acceptor decides on the messages. It should append accepted messages to the raw topic, so that
 	// the raw topic alone rebuilds every answer, and it should have no Rejects.
 	Acceptor *ingestor.Acceptor
-	// From says where to begin in the rejects topic. Settled must know the decisions since then.
+	// From says where to begin in the rejects topic. Settled must know the decisions that were made
+	// since then.
 	From kafka.Start
-	// Retention is how long decisions are kept, from the received time of the message. The time of
-	// From, if it has one, is that long ago.
+	// Retention is how long a decision is kept after the received time of its message. From.Time,
+	// if it is set, is that long ago.
 	Retention time.Duration
-	// Settled returns the origins on whose messages somebody has decided already; these messages are
-	// left out.
+	// Settled returns the origins of the messages on which somebody has decided already. The replay
+	// leaves these messages out.
 	Settled func(ctx context.Context, origins []string) (map[string]bool, error)
 	// May reports whether the API key with this name may post a message now.
 	May func(sender string, m *parser.Message) bool
@@ -33,15 +34,15 @@ type RejectReplay struct {
 	Decided func(origin string, outcome ingestor.Outcome)
 }
 
-// forgotten reports whether what was decided on a message may not be known any more: it was young
-// enough to be decided on when it was written to the topic, and is too old by now.
+// forgotten reports whether a decision on a message may have been made and removed since: when the
+// message was written to the topic, its decision would have been kept; now it is too old for that.
 func (r *RejectReplay) forgotten(received, written time.Time) bool {
 	return received.Before(r.From.Time) && written.Sub(received) < r.Retention
 }
 
-// ReplayRejects judges the message of each origin on the rejects topic once, from replay.From up to
-// the end that the topic has now. Messages keep their received times, and get no position in the log.
-// A second replay changes nothing: messages that were accepted the first time are Duplicate then.
+// ReplayRejects judges the messages on the rejects topic, from replay.From up to the present end of
+// the topic, once for each origin. Messages keep their received times, and get no position in the
+// log. A second replay changes nothing: messages that the first one accepted are Duplicate then.
 func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	seen := make(map[string]bool) // origins
 	err := d.readRejects(ctx, replay.From, func(ctx context.Context, records []kafka.Record) error {
@@ -81,8 +82,8 @@ func (d *Door) ReplayRejects(ctx context.Context, replay RejectReplay) error {
 	return nil
 }
 
-// readRejects brings the records of the rejects topic to take, from start to the end that the topic has
-// now. Partitions are read at the same time, but take is called by one goroutine at a time.
+// readRejects brings the records of the rejects topic to take, from start up to the present end of
+// the topic. Partitions are read at the same time, but take is called by one goroutine at a time.
 func (d *Door) readRejects(ctx context.Context, start kafka.Start, take func(context.Context, []kafka.Record) error) error {
 	topic := d.conf.Topics.Rejects
 	spans, err := d.client.Spans(ctx, topic, start)
@@ -98,10 +99,10 @@ func (d *Door) readRejects(ctx context.Context, start kafka.Start, take func(con
 }
 
 // RestoreRejects writes the rejections of the rejects topic, from start on, to rejects. Each has
-// the faults that it had when it was rejected, even if the message would be accepted now. It
-// returns the number of records.
+// the faults that it had when it was rejected, even if the message would be accepted now.
+// RestoreRejects returns the number of records that it has read.
 //
-// door is the door of a record that names none, because another program has written it.
+// If a record names no door, because another program has written it, it gets door.
 func (d *Door) RestoreRejects(ctx context.Context, start kafka.Start, door string, judge *ingestor.Judge, rejects ingestor.Rejects) (n int, err error) {
 	err = d.readRejects(ctx, start, func(ctx context.Context, records []kafka.Record) error {
 		rejections := make([]ingestor.Rejection, len(records))

@@ -1,5 +1,6 @@
-// Package rejectlog logs rejected messages: one line each, up to a number of lines per second. A
-// line names the codes of the faults and their places. It shows no part of the text of the message.
+// Package rejectlog logs rejected messages: one line for each, and at most 100 lines per second. A
+// line names the codes of the faults, their lines and elements (rules §5). It shows no value from
+// the text of the message.
 package rejectlog
 
 import (
@@ -20,8 +21,8 @@ const (
 )
 
 // Log implements ingestor.Rejects. If rejections are written to several places, write to the Log
-// last: after an error of another place all are written again, and a rejection must be logged only
-// once. It may be used by several goroutines at once.
+// last: after an error of another place, all are written again, and a rejection must be logged only
+// once. A Log may be used by several goroutines at once.
 type Log struct {
 	log     *zap.Logger
 	leftOut atomic.Int64 // how many lines were left out since the last one
