@@ -14,7 +14,7 @@ type Bag struct {
 	Rush      bool // it has a REFLIGHTED event
 	OwnRush   bool // it is its own rush bag (rules §3, rush), so it has no other original
 	Cancelled bool // it has a BSM, and no living leg
-	FirstDay  Day  // first flight date of its messages; if there is none, the first local day of an event
+	FirstDay  Day  // first flight date of its messages; if there is none, their first local day
 
 	Description
 
@@ -35,14 +35,14 @@ type Bag struct {
 	PNRs     []string // the PNRs that find it (rules §4), in capitals
 	Surnames []string // the surnames that find it, as FoldName returns them
 
-	Nth    int // its place among the bags of the plate, from 0
-	places Places
-	beside []Bag // all bags of the plate as Fold returned them; nil if this is the only one
-	whole  *Bag  // if this is a view of a bag, that bag
+	Nth       int // its place among the bags of the plate, from 0
+	places    Places
+	plateBags []Bag // all bags of the plate as Fold returned them; nil if this is the only one
+	whole     *Bag  // the bag of which this is a view; nil if it is not a view
 }
 
-// Description is what messages say of a bag and of its passenger. A view of a bag is described anew,
-// from the messages that are seen.
+// Description holds the fields that messages give to a bag (rules §2). In a view of a bag, they
+// come only from the messages that are seen.
 type Description struct {
 	PNR             string // as sent
 	Surname         string
@@ -75,7 +75,7 @@ type Reflighted struct {
 	Plate   Plate
 	Flight  Flight // of LastLeg; zero if the bag is not known
 	Carrier string // the airline code of Flight as sent
-	Bag     *Bag   // nil if the bag is not known
+	Bag     *Bag   // the original; nil if it is not known
 }
 
 // Leg is one flight of a bag.
@@ -85,7 +85,7 @@ type Leg struct {
 	From, To       string // airports; "" if unknown
 	Living         bool
 	Status         Status   // NoStatus if not Living, or if known from an .I only and no event there set one
-	Seat           string   // from the latest BSM at From, for this flight, that holds one
+	Seat           string   // from the latest BSM at From, for this flight, that holds a seat
 	Arrived        bool     // an ARRIVED event at another airport than From names the flight
 	LeftWithoutBag bool     // DelayDeparted made it Delayed
 	SetBy          *Message // the message of the event that set Status; nil if none did
@@ -124,8 +124,8 @@ func (b *Bag) DepartsOn(day Day) bool {
 // on Aircraft, else its last living leg, else its last leg (rules §3, rush).
 func (b *Bag) LastLeg() (Leg, bool) {
 	legs := b.Legs
-	if past := slices.IndexFunc(legs, func(l Leg) bool { return !l.Living }); past > 0 {
-		legs = legs[:past]
+	if end := slices.IndexFunc(legs, func(l Leg) bool { return !l.Living }); end > 0 {
+		legs = legs[:end]
 	}
 	for _, l := range slices.Backward(legs) {
 		if l.Status != OnAircraft {
@@ -138,8 +138,8 @@ func (b *Bag) LastLeg() (Leg, bool) {
 	return legs[len(legs)-1], true
 }
 
-// LastEvent returns the latest time, UTC, at which an event of the bag was received. No event happens
-// after that.
+// LastEvent returns the latest time, UTC, at which an event of the bag was received. No event has
+// happened after that time.
 func (b *Bag) LastEvent() time.Time {
 	var end time.Time
 	for _, e := range b.Events {

@@ -11,8 +11,8 @@ import (
 type currentBSMs struct {
 	rules Rules
 	slots []slot                       // one for each airport and direction that has a BSM
-	own   smallmap.Map[direction, int] // index in slots of the slot of exactly this airport
-	near  byPlace                      // indices in slots of the slots of all airports that are one place with this one
+	own   smallmap.Map[direction, int] // index in slots of each direction
+	near  byPlace                      // indices in slots of the directions at a place, see SamePlace
 	// ignored holds the BSMs that are passed over: they change no leg.
 	ignored smallmap.Set[*Message]
 }
@@ -32,8 +32,8 @@ type slot struct {
 	counted bool     // a BSM of exactly this airport changed slots, a DEL included
 }
 
-// newCurrentBSMs returns a slot for each airport and direction of these messages, all of them
-// empty.
+// newCurrentBSMs returns a currentBSMs with an empty slot for each airport and direction of the
+// BSMs among these messages.
 func (r Rules) newCurrentBSMs(messages []*Message) *currentBSMs {
 	c := &currentBSMs{rules: r, near: byPlace{places: r.Places}}
 	for _, m := range messages {

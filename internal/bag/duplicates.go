@@ -16,9 +16,9 @@ type series struct {
 	airport string
 }
 
-// withoutCopies returns the messages that are events, in the order in which they were received. Of
-// several copies it keeps the first (rules §3, duplicates). The messages are those of one plate, or
-// the positionings of one container.
+// withoutCopies returns the messages that are events, in the order in which they were received: it
+// leaves out copies of earlier messages (rules §3, duplicates). The messages are those of one
+// plate, or the positionings of one container.
 func (r Rules) withoutCopies(ctx context.Context, messages []*Message) ([]*Message, error) {
 	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, (*Message).compareReceipt)
@@ -42,8 +42,8 @@ func (r Rules) withoutCopies(ctx context.Context, messages []*Message) ([]*Messa
 	return events, nil
 }
 
-// askEvery is the number of messages after which a fold checks its context. They take a few
-// milliseconds.
+// askEvery is the number of messages after which a fold checks its context. So many messages take a
+// few milliseconds.
 const askEvery = 1024
 
 // copyFinder recognises copies. Messages are added in the order in which they were received.
@@ -155,7 +155,8 @@ func (c *copyFinder) statuses(groups []*Message) []Status {
 	return c.sets
 }
 
-// setStatus notes an event. sets are the statuses that its groups set.
+// setStatus records the latest status-setting BPM of each airport. groups are an event, and sets
+// are the statuses that its groups set.
 func (c *copyFinder) setStatus(groups []*Message, sets []Status) {
 	for i, status := range sets {
 		m := groups[i]

@@ -6,8 +6,8 @@ import (
 	"bagtrail/parser"
 )
 
-// eventRule returns the event of a message that names the plate, by the event table (rules §2). The
-// messages of a bag are given to it in the order of events.
+// eventRule returns the event of a message that names the plate, by the event table (rules §2). It
+// is called with the messages of a bag in the order of events.
 type eventRule func(*currentBSMs, Plate, *Message) EventCode
 
 // eventRules has the rule of each kind of message.
@@ -20,7 +20,7 @@ var eventRules = [...]eventRule{
 var _ [parser.KindCount]eventRule = eventRules
 
 // events makes the events of a bag from its messages, which are in the order of events. It also
-// returns the BSMs that are current after the last of them. It fails only with the error of ctx.
+// returns the BSMs that are current after the last message. It fails only with the error of ctx.
 func (r Rules) events(ctx context.Context, plate Plate, messages []*Message) ([]Event, *currentBSMs, error) {
 	current := r.newCurrentBSMs(messages)
 	made := make([]Event, 0, len(messages)+2)

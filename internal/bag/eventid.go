@@ -8,8 +8,8 @@ import (
 
 // EventID returns the id of the event that a message makes for a plate (rules §3): 32 hexadecimal
 // digits, the first half of a SHA-256 hash. The hash is of plate, group and text, and of the read
-// time of a BPM or, without a read time, of received time and Position. It is not of the event code,
-// which may depend on other messages.
+// time of a BPM or, without a read time, of received time and Position. It does not include the
+// event code, which may depend on other messages.
 func EventID(plate Plate, m *Message) string {
 	moment, position := m.Received, m.Position
 	if m.isTimed() { // its copies were read then too, but received at other times

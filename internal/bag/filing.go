@@ -24,7 +24,7 @@ type Entry struct {
 	Surnames  []string    // as FoldName returns them
 	Stowage   []Container // the containers that groups with the plate name; entries may share the slice
 	Rush      bool        // the plate is or may be a rush bag, so it is also filed under its PNRs as a rush bag
-	Originals []Plate     // the plates that groups with the plate name as re-flighted
+	Originals []Plate     // the originals that groups with the plate name (rules §3, rush bags)
 }
 
 // Named is the key of the plates that messages name together with a flight and a surname.

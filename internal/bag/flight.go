@@ -8,14 +8,14 @@ type Plate string
 // Valid reports whether the plate is ten digits.
 func (p Plate) Valid() bool { return len(p) == 10 && strings.Trim(string(p), "0123456789") == "" }
 
-// Flight names a flight of one day. It is comparable. The zero Flight is no flight.
+// Flight names a flight of one day. It is comparable. The zero Flight names none.
 type Flight struct {
 	Airline string // 2 or 3 characters: the IATA code of the airline if it has one
 	Number  string // digits without leading zeros, and the operational suffix: "117A"
 	Day     Day    // local date of departure
 }
 
-// IsZero reports whether f is no flight.
+// IsZero reports whether f names no flight.
 func (f Flight) IsZero() bool { return f.Airline == "" }
 
 // Segment is a flight element of a message: the flight and the airport.

@@ -26,7 +26,7 @@ type Rules struct {
 // *airport.Library implements it.
 type Places interface {
 	SamePlace(a, b string) bool
-	// Cities returns the codes of the cities of a location, beside its own code.
+	// Cities returns the codes of the cities of a location, without its own code.
 	Cities(code string) []string
 }
 
@@ -79,7 +79,7 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 	slices.SortFunc(bags, func(a, b Bag) int { return Compare(&a, &b) })
 	if len(bags) > 1 {
 		for i := range bags {
-			bags[i].Nth, bags[i].beside = i, bags
+			bags[i].Nth, bags[i].plateBags = i, bags
 		}
 	}
 	return bags, nil
@@ -128,7 +128,7 @@ func filedBefore(m *Message, before []*Message) bool {
 	return false
 }
 
-// reaches reports whether a report may be about a bag with that first flight date.
+// reaches reports whether a report may be about a bag with this first flight date.
 func (m *Message) reaches(first Day) bool {
 	return first <= m.LocalDay && first >= m.LocalDay-DelayDays
 }
@@ -171,9 +171,9 @@ func ownRush(plate Plate, messages []*Message) []*Message {
 	return all
 }
 
-// describe sets the fields of a bag from its events, which must be in order: Unknown, Rush and
-// Originals, and its Description. Each field of the latter comes from the latest BSM that holds it,
-// else from the latest BPM. Positionings do not count.
+// describe sets Unknown, Rush, Originals and the Description of a bag from its events, which must
+// be in order. Each field of the Description comes from the latest BSM that holds it, else from the
+// latest BPM that does. Positionings do not count.
 func (b *Bag) describe() {
 	b.Unknown = true
 	for _, e := range b.Events {
@@ -232,8 +232,8 @@ func (b *Bag) findBy(current []*Message) {
 	b.addNamesOfEvents(len(b.PNRs) == 0, len(b.Surnames) == 0)
 }
 
-// addNamesOfEvents adds the names of all messages of the bag except positionings. Then each name is
-// there once.
+// addNamesOfEvents adds the names of all messages of the bag except positionings to those that find
+// it, and removes repeated names.
 func (b *Bag) addNamesOfEvents(byPNR, bySurname bool) {
 	for _, e := range b.Events {
 		if (byPNR || bySurname) && !e.Positioning {
@@ -243,7 +243,8 @@ func (b *Bag) addNamesOfEvents(byPNR, bySurname bool) {
 	b.PNRs, b.Surnames = smallmap.Distinct(b.PNRs), smallmap.Distinct(b.Surnames)
 }
 
-// addNames adds the PNR and the surname of m to those that find the bag.
+// addNames adds the PNR and the surname of m to those that find the bag. A name may then be
+// repeated.
 func (b *Bag) addNames(m *Message, byPNR, bySurname bool) {
 	if pnr := strings.ToUpper(m.PNR); byPNR && pnr != "" {
 		b.PNRs = append(b.PNRs, pnr)

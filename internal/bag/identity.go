@@ -95,8 +95,8 @@ func withSpan(journeys []span, s span) []span {
 	return slices.Replace(journeys, from, to, s)
 }
 
-// DelayDays is how many days before a rush bag or a delayed-bag report the first flight of its bag
-// may be (rules §3, rush; §4, delayed bags).
+// DelayDays is the largest number of days from the first flight date of a bag to that of its rush
+// bag, or to its delayed-bag report (rules §3, rush bags; §4, delayed bags).
 const DelayDays = 14
 
 // journeys divides messages into journeys, which are more than journeyGap days apart.
@@ -169,8 +169,8 @@ func joinByName(journey []*Message) (named []*Message, sets unionFind, nameless 
 	return named, sets, nameless
 }
 
-// bagsByName divides messages that name a passenger into bags: one for each set that they are
-// about.
+// bagsByName divides messages that name a passenger into bags, one for each set. A message may be
+// in several bags, see setsOf.
 func bagsByName(ctx context.Context, named []*Message, sets unionFind) (bags [][]*Message, err error) {
 	bagOf := make(map[int]int) // root of a set → index in bags
 	booked := newBookings(named, sets)

@@ -57,15 +57,15 @@ func (t *itinerary) join() {
 	}
 }
 
-// exits says which airports a leg leads out of so far.
+// exits holds the airports out of which a leg leads so far. Each place has at most one such leg.
 type exits struct {
 	current *currentBSMs
 	taken   placeSet
-	asked   smallmap.Set[string]
+	asked   smallmap.Set[string] // the airports for which take was called
 }
 
-// take reports whether a leg out of the airport may be added: the BSMs of the airport do not decide
-// it, and no leg was added that leads out of a place that is one with it.
+// take reports whether the caller must add a leg out of the airport: the BSMs of the airport do not
+// decide which leg leads out of it, and take has not returned true for this place before.
 func (e *exits) take(airport string) bool {
 	return e.asked.Add(airport) && !e.current.decidesExit(airport) && e.taken.add(airport)
 }

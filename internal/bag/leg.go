@@ -20,9 +20,9 @@ func (r Rules) setLegs(b *Bag) {
 	if b.OwnRush {
 		b.leaveBehindOwn(living)
 	}
-	past := otherLegs(s, b.Events)
-	r.sortByTravel(past, b.Events)
-	b.Legs, b.current = append(living, past...), nil
+	others := otherLegs(s, b.Events)
+	r.sortByTravel(others, b.Events)
+	b.Legs, b.current = append(living, others...), nil
 	b.Cancelled = !b.Unknown && len(living) == 0
 }
 
@@ -63,7 +63,7 @@ func (r Rules) livingLegs(current *currentBSMs, latest []*Message, events []Even
 // flight that departs there.
 func (r Rules) loadedLast(events []Event) []*Message {
 	var loaded []*Message
-	airports := placeSet{places: r.Places} // that had a status-setting BPM so far
+	airports := placeSet{places: r.Places} // those that had a status-setting BPM so far
 	for _, e := range slices.Backward(events) {
 		m := e.Message
 		if e.Sets == NoStatus || !m.Kind.IsProcessing() || !airports.add(m.Airport) {
@@ -79,8 +79,8 @@ func (r Rules) loadedLast(events []Event) []*Message {
 // otherLegs returns a leg for each flight that messages name and that has no living leg. Its airports
 // come from the latest message that knows the departure. Reports name no flight.
 func otherLegs(living *statuses, events []Event) []Leg {
-	var past []Leg
-	var byFlight smallmap.Map[Flight, int] // index in past
+	var others []Leg
+	var byFlight smallmap.Map[Flight, int] // index in others
 	add := func(l Leg) {
 		if living.byFlight.Has(l.Flight) {
 			return
@@ -88,10 +88,10 @@ func otherLegs(living *statuses, events []Event) []Leg {
 		i, have := byFlight.Get(l.Flight)
 		switch {
 		case !have:
-			byFlight.Set(l.Flight, len(past))
-			past = append(past, l)
-		case past[i].From == "" && l.From != "":
-			past[i].From, past[i].To = l.From, l.To
+			byFlight.Set(l.Flight, len(others))
+			others = append(others, l)
+		case others[i].From == "" && l.From != "":
+			others[i].From, others[i].To = l.From, l.To
 		}
 	}
 	for _, e := range slices.Backward(events) {
@@ -102,10 +102,10 @@ func otherLegs(living *statuses, events []Event) []Leg {
 			add(m.inbound())
 		}
 	}
-	return past
+	return others
 }
 
-// longestChain is how many legs of one day sortByTravel follows back at most.
+// longestChain is the largest number of legs of one day that sortByTravel follows back.
 const longestChain = 8
 
 // sortByTravel orders legs by date (rules §3, order of travel). On one day a leg comes after the
@@ -151,7 +151,8 @@ func (r Rules) sortByTravel(legs []Leg, events []Event) {
 	}
 }
 
-// chainLengths returns how many legs of its day each leg follows, at most longestChain.
+// chainLengths returns, for each leg, the length of the shortest way back over legs of its day to a
+// leg that follows none: at most longestChain.
 func (r Rules) chainLengths(legs []Leg) []int {
 	type end struct {
 		day  Day

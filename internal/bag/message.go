@@ -14,7 +14,7 @@ import (
 // device. A delayed-bag report is a Message too, of kind None: see IsReport.
 //
 // The embedded fields are as the parser returned them; the flights have full dates here. Strings
-// may share the memory of Raw. Nobody changes a Message after it was made.
+// may share the memory of Raw. A Message does not change after it is made.
 type Message struct {
 	parser.Head    // .V .J .X
 	parser.Details // .S .W .P .L .Y .E .M .R of the group
@@ -36,12 +36,12 @@ type Message struct {
 	LocalDay Day       // date of Happened at the .V airport
 	Group    int32     // index of the group in the message
 	Position Position
-	Raw      string // the message as sent; of a report, its document
+	Raw      string // the message as sent, or the document of the report
 	Text     string // canonical text, by which copies are recognised (rules §3)
 }
 
-// IsReport reports whether m is a delayed-bag report that the delayed-bag system has created. Of
-// the embedded fields it has only the airport.
+// IsReport reports whether m is a report that the delayed-bag system has created. The only embedded
+// field that a report has is the airport.
 func (m *Message) IsReport() bool { return m.Kind == parser.None }
 
 // hasDevice reports whether .U of the group has field 1, even if it is too long (rules §2).

@@ -7,8 +7,8 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// The messages of a bag may name thousands of places, so these are not compared with each other. They
-// are looked up by city: two codes are one place if they share a city, and each code counts as one of
+// The messages of a bag may name thousands of places, so places are not compared pairwise. They are
+// looked up by city: two codes are one place if they share a city, and each code counts as one of
 // its own cities.
 
 // cities yields the cities of a code, itself included.
@@ -25,13 +25,13 @@ func cities(of Places, code string) iter.Seq[string] {
 	}
 }
 
-// placeSet is a set of places of which no two are one place.
+// placeSet is a set of location codes. No two of them are one place.
 type placeSet struct {
 	places Places
 	cities smallmap.Set[string]
 }
 
-// add adds a place and returns true, unless one of the set is one place with it.
+// add adds a code and returns true. If a code in the set is one place with it, add returns false.
 func (s *placeSet) add(code string) bool {
 	for city := range cities(s.places, code) {
 		if s.cities.Has(city) {
@@ -48,7 +48,7 @@ func (s *placeSet) add(code string) bool {
 type byPlace struct {
 	places Places
 	byCity smallmap.Map[direction, []int]
-	near   smallmap.Map[direction, []int] // what at has returned
+	near   smallmap.Map[direction, []int] // the results of at, cached
 }
 
 // add adds a number at a place. Numbers must ascend, and none may be added after a call of at.
@@ -74,7 +74,7 @@ func (p *byPlace) at(d direction) []int {
 	return near
 }
 
-// departures finds the first departure of a flight from a place. It serves for arrivals too.
+// departures finds the first departure of a flight from a place. It is also used for arrivals.
 type departures struct {
 	places Places
 	first  smallmap.Map[flightAt, int]

@@ -13,7 +13,7 @@ type statuses struct {
 	legs      []Leg                       // in the order of travel
 	byFlight  smallmap.Map[Flight, []int] // indices in legs
 	departing byPlace                     // indices of the legs that depart from a place
-	arrived   smallmap.Set[flightAt]      // flights that arrive at an airport
+	arrived   smallmap.Set[flightAt]      // the flights and airports for which arrive was called
 }
 
 func (r Rules) newStatuses(legs []Leg) *statuses {
@@ -89,8 +89,8 @@ func (s *statuses) applyToFlight(e *Event) {
 	}
 }
 
-// unloadOthers ends Loaded on every other flight out of the airport of an event: a bag is in one
-// place.
+// unloadOthers ends the status Loaded on every other flight out of the airport of an event, since a
+// bag is in one place.
 func (s *statuses) unloadOthers(e *Event) {
 	status := NotLoaded
 	if e.Code == EventOffloaded {

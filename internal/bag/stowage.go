@@ -25,9 +25,9 @@ func Containers(messages []*Message) []Container {
 	return smallmap.Distinct(all)
 }
 
-// positionings returns the positionings that are events, in the order of events. Copies are looked
-// for separately for each airport and container, since a message with several groups may be a copy
-// for one container and not for another (rules §2).
+// positionings returns the positionings that are events, in the order of events. It looks for
+// copies separately for each container, since a message with several groups may be a copy for one
+// container and not for another (rules §2).
 func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message, error) {
 	by := make(map[Container][]*Message)
 	for _, p := range stowage {
@@ -50,7 +50,7 @@ func (r Rules) positionings(ctx context.Context, stowage []*Message) ([]*Message
 
 // whereabouts says where a bag is by the events at one airport.
 type whereabouts struct {
-	in    Container // the container that it is in; zero if there is none; without a Device if its name is too long
+	in    Container // the container that holds it; zero if there is none; without Device if .U 1 is too long
 	bare  Flight    // flight of the loads without a device since the load into the container; zero if there are none
 	mixed bool      // the loads without a device are on several flights
 }

@@ -16,10 +16,10 @@ type Sight interface {
 	Station(airport string) bool
 }
 
-// Viewer returns the parts of bags that a caller sees. It caches results, so each question needs a
+// Viewer returns the parts of bags that a caller sees. It caches results, so each query needs a
 // Viewer of its own. A nil Viewer shows everything.
 type Viewer struct {
-	ctx      context.Context // of the question
+	ctx      context.Context // of the query
 	err      error           // the error of ctx, if a view is incomplete
 	sight    Sight
 	visible  smallmap.Map[*Event, *visibility]             // by the first event of the bag
@@ -54,12 +54,12 @@ func (v *Viewer) View(b *Bag) *Bag {
 	}
 	at := v.visibility(b)
 	var withheld *smallmap.Set[*Message]
-	if at.founding {
+	if at.seesFounder {
 		withheld = v.withhold(b)
 	}
 	var seen []Event
 	for i, e := range b.Events {
-		if at.seen[i] || at.founding && e.pnr() == "" && !withheld.Has(e.Message) {
+		if at.seen[i] || at.seesFounder && e.pnr() == "" && !withheld.Has(e.Message) {
 			seen = append(seen, e)
 		}
 	}
@@ -80,13 +80,13 @@ func (v *Viewer) allInScope(b *Bag) bool {
 	return !slices.ContainsFunc(b.Events, func(e Event) bool { return !e.Message.inScope(v.sight) })
 }
 
-// Founding reports whether the founder of a bag is seen: the message that first names its
+// SeesFounder reports whether the founder of a bag is seen: the message that first names its
 // passenger. If not, the bag is not joined with other bags. b may be a view of the bag.
-func (v *Viewer) Founding(b *Bag) bool {
+func (v *Viewer) SeesFounder(b *Bag) bool {
 	if b.whole != nil {
 		b = b.whole
 	}
-	return v == nil || v.allInScope(b) || v.visibility(b).founding
+	return v == nil || v.allInScope(b) || v.visibility(b).seesFounder
 }
 
 // redescribe sets the fields and legs of a view from its events.
@@ -96,9 +96,9 @@ func (b *Bag) redescribe() {
 	b.Unknown, b.Rush = whole.Unknown, whole.Rush
 	b.PNRs, b.Surnames = nil, nil
 	b.addNamesOfEvents(true, true)
-	b.PNRs, b.Surnames = those(b.PNRs, whole.PNRs), those(b.Surnames, whole.Surnames)
+	b.PNRs, b.Surnames = common(b.PNRs, whole.PNRs), common(b.Surnames, whole.Surnames)
 	b.Legs = whole.legsNamedBy(b.Events)
-	seated := 0 // legs behind these have no seat, in the whole bag either
+	seated := 0 // the legs after these have no seat in the whole bag either
 	for i := range b.Legs {
 		if l := &b.Legs[i]; l.Seat != "" {
 			seated, l.Seat = i+1, ""
@@ -111,7 +111,7 @@ func (b *Bag) redescribe() {
 // a message names only the one that departs where the message says or, if it does not say that, the one
 // that arrives where it says.
 func (b *Bag) legsNamedBy(events []Event) (named []Leg) {
-	var legs smallmap.Map[Flight, int] // how many each flight has
+	var legs smallmap.Map[Flight, int] // the number of legs of each flight
 	for i := range b.Legs {
 		f := b.Legs[i].Flight
 		legs.Set(f, legs.Value(f)+1)
@@ -144,8 +144,8 @@ func (b *Bag) legsNamedBy(events []Event) (named []Leg) {
 	return named
 }
 
-// those returns the names that are also in all. The result reuses the memory of names.
-func those(names, all []string) []string {
+// common returns the names that are also in all. The result reuses the memory of names.
+func common(names, all []string) []string {
 	var known smallmap.Set[string]
 	for _, name := range all {
 		known.Add(name)
@@ -155,8 +155,8 @@ func those(names, all []string) []string {
 
 // visibility says which messages of a bag are seen because of the legs and PNRs that they name.
 type visibility struct {
-	seen     []bool // by event: the message is in scope, or has the PNR of a message in scope
-	founding bool   // the founder is seen; then messages without a PNR are seen too, unless they are withheld
+	seen        []bool // by event: the message is in scope, or has the PNR of a message in scope
+	seesFounder bool   // the founder is seen; then messages without a PNR are seen too, unless they are withheld
 }
 
 func (v *Viewer) visibility(b *Bag) *visibility {
@@ -177,7 +177,7 @@ func (v *Viewer) visibility(b *Bag) *visibility {
 		at.seen[i] = at.seen[i] || pnrs.Has(b.Events[i].pnr())
 	}
 	if founder := b.founder(); founder >= 0 {
-		at.founding = at.seen[founder]
+		at.seesFounder = at.seen[founder]
 	}
 	v.visible.Set(&b.Events[0], at)
 	return at
@@ -190,7 +190,7 @@ func (v *Viewer) visibility(b *Bag) *visibility {
 // names belongs depends on the other messages of the plate (rules §3), and the caller may have
 // posted one of those, to make a second bag or to join two bags.
 func (v *Viewer) withhold(b *Bag) *smallmap.Set[*Message] {
-	plate := b.beside
+	plate := b.plateBags
 	if plate == nil {
 		plate = []Bag{*b}
 	}
@@ -200,7 +200,7 @@ func (v *Viewer) withhold(b *Bag) *smallmap.Set[*Message] {
 	withheld := new(smallmap.Set[*Message])
 	v.withheld.Set(&plate[0].Events[0], withheld)
 	for i := range plate {
-		if v.visibility(&plate[i]).founding {
+		if v.visibility(&plate[i]).seesFounder {
 			continue
 		}
 		for _, e := range plate[i].Events {
@@ -271,8 +271,8 @@ func (b *Bag) founder() int {
 	return found
 }
 
-// inScope reports whether one of the legs of the message is in scope or, if it has none, its
-// airport.
+// inScope reports whether one of the legs of the message is in scope. If it has no legs, inScope
+// reports whether its airport is.
 func (m *Message) inScope(s Sight) bool {
 	flights := false
 	for leg := range m.Legs() {

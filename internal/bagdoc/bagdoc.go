@@ -29,7 +29,7 @@ const (
 
 // References is the flight reference; *flightref.Store implements it.
 type References interface {
-	// Lookup returns the reference data of a leg. An airport "" fits every airport.
+	// Lookup returns the reference data of a leg. An airport "" matches every airport.
 	Lookup(f bag.Flight, origin, destination string) (*flightref.Reference, bool)
 	// Departure returns the reference data by which a flight departs from an airport. If from is ""
 	// and the flight has several legs, it is that of the leg that arrives at to.
@@ -43,8 +43,8 @@ type Writer struct {
 	References References
 	Fields     Fields
 	ShowsRaw   func(*bag.Message) bool // reports whether the asker may read the text of a message; for Raw
-	MaxEvents  int                     // how many events of a bag are written at most, the newest ones; 0: no limit
-	Part       func([]byte) []byte     // if set, called after each event; what follows is appended to its result
+	MaxEvents  int                     // only the newest MaxEvents events of a bag are written; 0: no limit
+	Part       func([]byte) []byte     // if set, called with the buffer after each event; its result is the buffer from then on
 }
 
 // Append appends a bag. If the asker does not see the bag, it appends nothing and returns false.
@@ -98,8 +98,8 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	return append(AppendTime(dst, "changed", w.changed(t)), '}'), true
 }
 
-// changed returns when the newest message that counts for the bag was received: a message of the
-// bag, or a message of its rush bag that set a status. Only messages that the asker sees count.
+// changed returns the received time of the newest message that has changed the bag: a message of
+// the bag, or a message of its rush bag that set a status. Only messages that the asker sees count.
 func (w *Writer) changed(t trail.Traced) time.Time {
 	newest := t.Bag.LastEvent()
 	for i := range t.Bag.Legs {
@@ -247,7 +247,7 @@ func (w *Writer) originals(seen *bag.Bag) (plates []bag.Plate) {
 
 // RushPlate returns the plate under which a bag, or a view of it, was re-flighted last, or "".
 func RushPlate(b *bag.Bag, viewer *bag.Viewer) bag.Plate {
-	if b.RushTag == nil || !viewer.Founding(b) || !viewer.Founding(b.RushTag) {
+	if b.RushTag == nil || !viewer.SeesFounder(b) || !viewer.SeesFounder(b.RushTag) {
 		return ""
 	}
 	return b.RushTag.Plate
@@ -264,7 +264,7 @@ func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 	if r == nil || viewer == nil {
 		return r
 	}
-	if viewer.Founding(b) && r.Bag != nil && viewer.Founding(r.Bag) {
+	if viewer.SeesFounder(b) && r.Bag != nil && viewer.SeesFounder(r.Bag) {
 		seen := *r
 		if !slices.ContainsFunc(viewer.View(r.Bag).Legs, func(l bag.Leg) bool { return l.Flight == r.Flight }) {
 			seen.Flight = bag.Flight{}

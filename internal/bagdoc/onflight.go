@@ -9,8 +9,8 @@ import (
 )
 
 // AppendOnFlight appends a bag of the list of a flight, with only its leg on that flight. seen are
-// the bags of its plate, each as the asker sees it. If the bag is not among them, only plate, rush,
-// status and the data of the list are written.
+// the bags of its plate, each as the asker sees it. If the bag is not among them, AppendOnFlight
+// writes only plate, rush, status and the data of the list.
 func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced) []byte {
 	dst = strictjson.AppendText(append(dst, '{'), "plate", string(l.Bag.Plate))
 	dst = strictjson.AppendBool(dst, "rush", l.Bag.Rush)
@@ -39,8 +39,9 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 	return append(AppendTime(dst, "changed", w.changed(t)), '}')
 }
 
-// find returns the listed bag in seen, and its leg on the flight with seat and status of the list. If
-// there is none, it returns nil and the bag of the list, which has only names and PNR.
+// find returns the listed bag in seen, and its leg on the flight, with seat and status of the list.
+// If seen does not have that leg, find returns the bag of the list, which has only names and PNR,
+// and nil.
 func find(l *trail.Listed, seen []trail.Traced) (trail.Traced, *bag.Leg) {
 	for _, t := range seen {
 		b := t.Bag

@@ -13,7 +13,7 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// EventContext holds the data that AppendEvent shows beside the event itself.
+// EventContext holds the data that AppendEvent shows in addition to the event itself.
 type EventContext struct {
 	Unknown    bool            // the bag is unknown
 	Reflighted *bag.Reflighted // the original of a REFLIGHTED event; nil for any other event
@@ -64,8 +64,8 @@ func AppendEvent(dst []byte, e *bag.Event, airports *airport.Library, context Ev
 	return append(AppendEventDetails(dst, e, airports, context), '}')
 }
 
-// AppendEventDetails appends the members of an event after its airport, code and times, each led by
-// a comma.
+// AppendEventDetails appends the members of an event other than airport, code, description and
+// times, each after a comma.
 func AppendEventDetails(dst []byte, e *bag.Event, airports *airport.Library, context EventContext) []byte {
 	m := e.Message
 	if m.Compartment != m.Airport {

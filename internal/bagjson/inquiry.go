@@ -8,9 +8,9 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// AppendInquiry appends an element of pax_inquiry_info: what the flight reference says of a leg, which
-// must have a departure and an arrival. The departure and the blackout are in the time zone of the
-// origin, the arrival in that of the destination.
+// AppendInquiry appends an element of pax_inquiry_info: the times that the flight reference has for
+// a leg. r must have a departure and an arrival. Local times of the departure and of the blackout
+// are those of the origin, and the local time of the arrival is that of the destination.
 func AppendInquiry(dst []byte, r *flightref.Reference, airports *airport.Library) []byte {
 	departure, basis := r.Departure.Best()
 	arrival, _ := r.Arrival.Best()

@@ -15,7 +15,7 @@ func (s *session) joinOriginals(ctx context.Context, b *bag.Bag) error {
 		return nil
 	}
 	found := make([]*bag.Bag, len(b.Originals))
-	if s.viewer.Founding(b) {
+	if s.viewer.SeesFounder(b) {
 		var err error
 		if found, err = s.originals(ctx, b); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *session) founded(bags []*bag.Bag) []*bag.Bag {
 	if s.viewer == nil {
 		return bags
 	}
-	return slices.DeleteFunc(slices.Clone(bags), func(b *bag.Bag) bool { return !s.viewer.Founding(b) })
+	return slices.DeleteFunc(slices.Clone(bags), func(b *bag.Bag) bool { return !s.viewer.SeesFounder(b) })
 }
 
 func inOrderOfDays(bags []*bag.Bag) []*bag.Bag {

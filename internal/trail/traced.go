@@ -11,7 +11,7 @@ import (
 
 // Traced is a bag with its links to bags of other plates. A Reader returns the bag whole; for the
 // asker, the view that a Viewer returns takes its place. Chain, and Reflighted of Bag, hold only
-// bags whose founders (see bag.Viewer.Founding) the asker sees.
+// bags whose founders (see bag.Viewer.SeesFounder) the asker sees.
 type Traced struct {
 	Bag   *bag.Bag
 	Chain []bag.Plate // the rush chain from the first original to the last rush bag, with the plate of Bag
@@ -115,7 +115,7 @@ func (s *session) chain(ctx context.Context, b *bag.Bag) ([]bag.Plate, error) {
 		at = before
 	}
 	slices.Reverse(chain)
-	if !s.viewer.Founding(b) || !s.reflightable(b) {
+	if !s.viewer.SeesFounder(b) || !s.reflightable(b) {
 		return chain, nil
 	}
 	rush, err := s.rushChain(ctx, b)
