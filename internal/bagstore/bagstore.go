@@ -20,13 +20,14 @@ import (
 	"bagtrail/internal/redis"
 )
 
-// Config says for how long the index is kept.
+// Config is the configuration of a Store.
 type Config struct {
 	Retention time.Duration    // how long a bag is kept after its last event; at least a second
 	Now       func() time.Time // the clock; it decides what has expired
 
-	// Damaged is called after damage was moved aside, or with the error if it could not be moved.
-	// Several goroutines may call it. digest stands for the name of the key. Damaged may be nil.
+	// Damaged is called with a nil error after damage was moved aside, or with the error if it
+	// could not be moved. Several goroutines may call it. digest stands for the name of the key,
+	// which must not be logged. Damaged may be nil.
 	Damaged func(digest string, err error)
 }
 
@@ -42,8 +43,8 @@ type Store struct {
 	damaged   func(digest string, err error)
 }
 
-// CheckPrefix returns an error if an installation without a prefix would take keys with this prefix
-// for its own.
+// CheckPrefix returns an error if an installation without a prefix would mistake keys with this
+// prefix for its own.
 func CheckPrefix(prefix string) error {
 	if len(prefix) > 1 && strings.Contains(sweptKinds, prefix[:1]) && prefix[1] == ':' {
 		return fmt.Errorf("with the prefix %q an installation without a prefix would take the keys for its own: choose one that does not begin with one letter and a colon", prefix)
@@ -77,7 +78,8 @@ func Open(client *redis.Client, c Config) (*Store, error) {
 	return s, nil
 }
 
-// Close waits until no damage is being moved aside. It does not close the client.
+// Close stops moving damage aside, and waits for the move in progress. It does not close the
+// client.
 func (s *Store) Close() {
 	s.damages.end()
 	s.damages.worker.Wait()

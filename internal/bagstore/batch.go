@@ -17,12 +17,12 @@ const (
 	argumentBytes = 8 // the overhead of the Redis protocol for an argument
 )
 
-// batch collects the writing commands of a round for one round trip after the other.
+// batch collects the writing commands of a round, and sends them in one round trip at a time.
 type batch struct {
 	store    *Store
 	round    *round
 	commands []command
-	bytes    int            // of their arguments, as they are sent
+	bytes    int            // size of their arguments in the Redis protocol
 	adding   map[string]int // by key of a set: the index of the command that adds members to it
 }
 
@@ -72,8 +72,8 @@ func (b *batch) addTo(changed *int, set []any, member ...any) {
 	b.add(changed, append(set, member...)...)
 }
 
-// addMember adds a member to a sorted set that expires at a second, or later, unless Redis is known
-// to have it.
+// addMember adds a member to a sorted set, unless Redis is known to have it. The member expires at
+// the second until, or later.
 func (b *batch) addMember(changed *int, key, member string, until int64) {
 	if b.round.mustSend(key, member, until) {
 		b.addTo(changed, []any{"zadd", key, "gt"}, until, member)
@@ -95,9 +95,9 @@ func (b *batch) expire(key string, until int64) {
 
 func (b *batch) full() bool { return len(b.commands) >= batchCommands || b.bytes >= batchBytes }
 
-// send sends the commands in one round trip, confirms them in the round, and empties the batch. It
-// moves keys of a wrong type aside, since nothing could ever be written there, and sends the commands
-// again.
+// send sends the commands in one round trip, confirms them in the round, and empties the batch. If
+// keys have a wrong type, send moves them aside, since nothing could ever be written there, and
+// sends the commands again.
 func (b *batch) send(ctx context.Context) error {
 	err := b.trip(ctx)
 	if redis.WrongType(err) {
@@ -123,7 +123,7 @@ func (b *batch) send(ctx context.Context) error {
 }
 
 // trip sends the commands in one round trip, adds their replies to their counters, and returns the
-// first error of any of them. A command with an error has added nothing.
+// first error of a command. A command that fails adds nothing.
 func (b *batch) trip(ctx context.Context) error {
 	err := b.store.redis.Write(ctx, func(p goredis.Pipeliner) {
 		for i := range b.commands {
@@ -140,9 +140,9 @@ func (b *batch) trip(ctx context.Context) error {
 	return err
 }
 
-// index adds the entries under which a plate and its flights are found. They expire at a second, or
-// later. Entries that Redis is known to have are left out. The number of those that were missing is
-// added to changed, if that is not nil.
+// index adds the entries under which a plate and its flights are found. They expire at the second
+// until, or later. Entries that Redis is known to have are left out. If changed is not nil, the
+// number of entries that were missing in Redis is added to it.
 func (b *batch) index(changed *int, e *bag.Entry, until int64) {
 	k := b.store.keys
 	add := func(key string) { b.addMember(changed, key, string(e.Plate), until) }
@@ -180,7 +180,8 @@ func (b *batch) indexEnds(changed *int, ends []bag.End, until int64) {
 	}
 }
 
-// expireOnce makes a key expire at a second, or later, unless Redis is known to have that expiry.
+// expireOnce makes a key expire at the second until, or later, unless Redis is known to have that
+// expiry.
 func (b *batch) expireOnce(key string, until int64) {
 	if b.round.mustSend(key, "", until) {
 		b.expire(key, until)

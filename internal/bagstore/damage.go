@@ -26,15 +26,15 @@ type damage struct {
 type damageKind uint8
 
 const (
-	badValue  damageKind = iota // a field of a hash whose value is no message, or not the message of that name
+	badValue  damageKind = iota // a field of a hash whose value is not a message, or not the message that the field identifies
 	badMember                   // a member of a set that is not a plate, flight or name number, as the key requires
-	badType                     // a key of another type
+	badType                     // a key of a wrong type
 )
 
 // damageQueue holds the damage that is to be moved aside. It is safe for concurrent use.
 type damageQueue struct {
 	queue   chan damage
-	waiting sync.Map        // damage → true: what is in the queue, or being moved
+	waiting sync.Map        // damage → true: the damage in the queue, or being moved
 	ctx     context.Context // ends when the store is closed
 	end     context.CancelFunc
 	worker  sync.WaitGroup
@@ -45,8 +45,8 @@ type damageQueue struct {
 const maxDamages = 1000
 
 const (
-	moveLimit = 5 * time.Second // of moving one damage aside
-	movePause = time.Second     // after an error
+	moveLimit = 5 * time.Second // time limit for one move
+	movePause = time.Second     // pause after an error
 )
 
 // report puts damage into the queue.
@@ -159,7 +159,7 @@ func (d damage) exists(ctx context.Context, tx *goredis.Tx, k keys) (bool, error
 	}
 }
 
-// digest stands for the name of a key, which must not be logged.
+// digest returns a text that stands for the name of a key, which must not be logged.
 func digest(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])

@@ -21,7 +21,7 @@ import (
 //	n:LX100A:2026-11-21        set    number for each plate and surname that a  with the flight's key
 //	                                  message names with the flight
 //	p:ABC123                   zset   plates that a message names with the PNR  with its last member
-//	r:0220123456               zset   rush plates that re-fly this one          with its last member
+//	r:0220123456               zset   rush plates that re-flight this one       with its last member
 //	r:ABC123                   zset   rush plates that a message names with     with its last member
 //	                                  the PNR
 //	u:LX100A:2026-11-21:AKE1   zset   plates that a message says are in the     with its last member
@@ -38,9 +38,9 @@ import (
 //	                                  it exists, no process begins a sweep
 //
 // The score of a member is the second at which the entry expires: received time plus retention of
-// the newest message that made it. After that second the member is ignored. Package codec writes
-// identities and messages. The members of a set of names are integers, so that Redis stores each in
-// 8 bytes while a flight has few (see nameNumber).
+// the newest message that made the entry. After that second the member is ignored. Package codec
+// writes identities and messages. The members of a set of names are integers, so that Redis stores
+// each in 8 bytes while a flight has few (see nameNumber).
 //
 // A flight has one index for departing and arriving, since the living legs of a bag are known only
 // when all its messages are read. All expiries are rounded up to a granule (see retention), so that
@@ -64,7 +64,7 @@ const (
 // sweptKinds are the kinds of the keys that a Sweeper looks for.
 const sweptKinds = "bfanpruc"
 
-// keys makes the names of keys. Its value is their prefix.
+// keys makes the names of keys. Its value is the prefix of the installation.
 type keys string
 
 func (k keys) plate(p bag.Plate) string       { return k.of(plateKind, string(p)) }
@@ -90,8 +90,8 @@ func flightName(f bag.Flight) string { return f.Airline + f.Number + ":" + f.Day
 
 func containerName(c bag.Container) string { return flightName(c.Flight) + ":" + c.Device }
 
-// split returns the kind of a key and what follows it. The kind is 0 for a key of another
-// installation.
+// split returns the kind of a key and the part of the key after the kind. The kind is 0 for a key
+// of another installation.
 func (k keys) split(key string) (kind byte, rest string) {
 	if len(key) < len(k)+2 || key[:len(k)] != string(k) || key[len(k)+1] != ':' {
 		return 0, ""
@@ -99,9 +99,10 @@ func (k keys) split(key string) (kind byte, rest string) {
 	return key[len(k)], key[len(k)+2:]
 }
 
-// aside returns the key to which damage under a key is moved. Both are in one slot of a cluster, so
-// that one transaction can move it. If the damaged key itself has a tag in braces, that selects the
-// slot. For a key without a tag but with a closing brace there is no such key.
+// aside returns the key to which damage under a key is moved. Both keys are in one slot of a
+// cluster, so one transaction can move the damage. If the damaged key itself has a tag in braces,
+// that tag selects the slot. In a cluster, a key without a tag but with a closing brace has no such
+// key.
 func (k keys) aside(key string) string {
 	own := key[len(k):]
 	if _, rest, opened := strings.Cut(own, "{"); opened && strings.Index(rest, "}") > 0 {

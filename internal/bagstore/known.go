@@ -21,8 +21,8 @@ type knownWrites struct {
 	table    atomic.Pointer[markTable]
 }
 
-// markTable holds, in each slot, the mark of the last write that was hashed to it. The number of
-// slots is a power of two.
+// markTable holds, in each slot, the mark of the last write whose hash selects the slot. The number
+// of slots is a power of two.
 type markTable struct {
 	slots []atomic.Uint64
 	free  atomic.Int64 // how many slots may be taken before a larger table replaces this one
@@ -93,8 +93,8 @@ func (r *round) confirm() {
 		}
 	}
 	clear(r.pending)
-	// An empty table of twice the size replaces a full one. It cannot take over the marks, since their
-	// slots do not follow from them. So their writes are sent again.
+	// An empty table of twice the size replaces a full one. The marks are dropped, since a mark
+	// does not say which slot it has in the new table. So their writes are sent again.
 	size := 2 * len(r.table.slots)
 	if r.table.free.Add(-taken) < 0 && size <= r.known.limit && r.known.table.Load() == r.table {
 		r.known.table.CompareAndSwap(r.table, newMarkTable(size))

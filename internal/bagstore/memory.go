@@ -7,15 +7,15 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// Estimates of the memory that a question takes, in bytes.
+// Estimates of the memory that a question takes, in bytes, see budget.Question.
 const (
-	bytesPerHash    = 2 << 10 // of a usual plate or container
+	bytesPerHash    = 2 << 10 // for the hash of a usual plate or container
 	bytesPerVersion = 512     // if only the version is read
 	bytesPerByte    = 4       // of a reply: the reply itself, texts, messages, and garbage
 )
 
-// largeReply is the number of bytes above which the size of a reply is remembered. The next query
-// for the same plate waits for memory before it is sent, and is sent alone.
+// largeReply is the number of bytes above which the size of a reply is remembered. Then the next
+// query for the same plate waits for that memory before it is sent, and is sent alone.
 const largeReply = 256 << 10
 
 // maxLarge is how many sizes of large replies a generation of their cache holds.
@@ -48,7 +48,7 @@ func (q *query) measure(w *trail.Wanted, flights []*goredis.StringSliceCmd) (byt
 	return bytes
 }
 
-// remember notes which of the plates have large replies.
+// remember records which of the plates have large replies.
 func (r *Reader) remember(plates []bag.Plate, replies []*goredis.StringSliceCmd) {
 	for i, reply := range replies {
 		if size := sizeOf(reply); size > largeReply {

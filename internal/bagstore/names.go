@@ -12,7 +12,7 @@ import (
 )
 
 // A name number consists of the hash of a surname, and a plate. The set of names of a flight holds
-// name numbers. If a set has at most 512, Redis stores each in 8 bytes.
+// name numbers. If a set has at most 512 of them, Redis stores each in 8 bytes.
 const (
 	plateBits = 34
 	platesEnd = 10_000_000_000 // less than 2^34
@@ -32,8 +32,8 @@ func hashName(surname string) uint64 {
 	return h.Sum64() >> (64 - 29)
 }
 
-// named returns for each reply the plates of a surname in ascending order. A plate may belong to
-// another surname with the same hash.
+// named returns the plates of the wanted surname of each reply, in ascending order. A plate may
+// belong to another surname with the same hash.
 func (r *Reader) named(replies []*goredis.StringSliceCmd, wanted []bag.Named) [][]bag.Plate {
 	all := make([][]bag.Plate, len(replies))
 	for i, reply := range replies {

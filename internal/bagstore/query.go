@@ -10,13 +10,13 @@ import (
 	"bagtrail/internal/redis"
 )
 
-// A hash is read by one of these commands.
+// The commands that read a hash.
 const (
 	readHash   = "hgetall" // fields, each followed by its value
 	readFields = "hkeys"   // only the fields, for the version: a tenth of the bytes
 )
 
-// query holds the reading commands of one question.
+// query holds the reading commands of one call of Read.
 type query struct {
 	reader  *Reader
 	args    []any

@@ -28,10 +28,10 @@ var _ trail.Index = (*Reader)(nil)
 // wraps redis.ErrUnavailable. It leaves out damaged values. It is safe for concurrent use.
 type Reader struct {
 	store     *Store
-	rooms     sync.Pool                      // of *[]byte, in which values are decoded
+	buffers   sync.Pool                      // of *[]byte, in which values are decoded
 	underWay  atomic.Int64                   // how many queries are being sent
 	trips     *batcher.Batcher[*query]       // the shared round trips
-	listTrips *batcher.Batcher[*query]       // the same for queries for the plates of flights, so that others do not wait for these
+	listTrips *batcher.Batcher[*query]       // the shared round trips of queries for the plates of flights, for which others do not wait
 	large     *cache.Cache[bag.Plate, int64] // the sizes of large replies in bytes
 	patience  time.Duration                  // how much longer than ReadLimit a call may take
 }
@@ -45,11 +45,11 @@ func (s *Store) Reader() *Reader { return s.newReader(0) }
 
 // PatientReader returns a reader whose calls may take four seconds longer, for plates with hundreds
 // of thousands of messages. Owners and readers of changes use it: otherwise the changes of such a
-// plate would never be told.
+// plate would never be published.
 func (s *Store) PatientReader() *Reader { return s.newReader(patience) }
 
 func (s *Store) newReader(longer time.Duration) *Reader {
-	r := &Reader{store: s, patience: longer, rooms: sync.Pool{New: func() any { return new([]byte) }}, large: cache.New[bag.Plate, int64](maxLarge)}
+	r := &Reader{store: s, patience: longer, buffers: sync.Pool{New: func() any { return new([]byte) }}, large: cache.New[bag.Plate, int64](maxLarge)}
 	r.trips, r.listTrips = r.sharedTrips(tripsAtOnce), r.sharedTrips(1)
 	return r
 }
@@ -106,7 +106,7 @@ func (r *Reader) Lengths(ctx context.Context, plates []bag.Plate) ([]int, error)
 	}
 	lengths := make([]int, len(plates))
 	for i, reply := range replies {
-		if err := reply.Err(); err != nil && !redis.WrongType(err) { // Read reports a wrong type
+		if err := reply.Err(); err != nil && !redis.WrongType(err) { // method Read reports a wrong type as damage
 			return nil, unavailable("read", err)
 		}
 		lengths[i] = int(reply.Val())
@@ -147,7 +147,7 @@ func (r *Reader) flights(replies []*goredis.StringSliceCmd, of []bag.AirportDay)
 	return all
 }
 
-// versions returns for each reply to HKEYS the version of the hash.
+// versions returns the version of the hash of each reply to HKEYS.
 func versions(replies []*goredis.StringSliceCmd) []uint64 {
 	all := make([]uint64, len(replies))
 	for i, reply := range replies {
@@ -172,8 +172,8 @@ func (r *Reader) held(replies []*goredis.StringSliceCmd, plates []bag.Plate) []t
 }
 
 // versionOf returns the version of a hash: the sum of its fields. Each field is the codec.Identity
-// of a message, and so a hash value itself. A field is the first of every so many words. A field
-// that is no identity is damage; its first bytes are added.
+// of a message, and so a hash value itself. In words, every word whose index is a multiple of every
+// is a field. A field that is not an identity is damage; its first bytes are added.
 //
 // Two hashes have the same version by accident with a probability of 2^-64. A sender who searches
 // for messages whose identities add up to 0 can hide them from readers that have cached the bag,
@@ -191,16 +191,16 @@ func versionOf(words []string, every int) uint64 {
 // messages decodes the reply to HGETALL of a plate, or of a container, whose plate is "".
 func (r *Reader) messages(reply *goredis.StringSliceCmd, plate string) (messages []bag.Stored, whole bool) {
 	words := reply.Val()
-	room, _ := r.rooms.Get().(*[]byte)
-	defer r.rooms.Put(room)
+	buffer, _ := r.buffers.Get().(*[]byte)
+	defer r.buffers.Put(buffer)
 	messages = make([]bag.Stored, 0, len(words)/2)
 	for i := 0; i < len(words); i += 2 {
-		text, m, err := r.store.codec.Read((*room)[:0], words[i], words[i+1], plate)
+		text, m, err := r.store.codec.Read((*buffer)[:0], words[i], words[i+1], plate)
 		if err != nil {
 			r.store.report(damage{keyOf(reply), badValue, words[i], words[i+1]})
 			continue
 		}
-		m.Raw, *room = string(text), text
+		m.Raw, *buffer = string(text), text
 		messages = append(messages, m)
 	}
 	return messages, 2*len(messages) == len(words)

@@ -6,7 +6,7 @@ import "time"
 // since 1970, so that the messages of a bag share few expiries. Data expires at most a granule
 // late.
 type retention struct {
-	keep    int64 // after the received time
+	keep    int64 // how long a message is kept after its received time
 	granule int64
 	grace   int64 // see until
 }
@@ -31,7 +31,7 @@ func (r retention) until(received, now time.Time) int64 {
 	return r.round(max(received.Unix()+r.keep, now.Unix()+r.grace))
 }
 
-// round returns the end of the granule that a second is in.
+// round returns the end of the granule that holds a second, but at most endOfTime.
 func (r retention) round(second int64) int64 {
 	return min((second/r.granule+1)*r.granule, endOfTime)
 }

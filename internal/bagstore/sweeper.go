@@ -20,17 +20,17 @@ import (
 
 // Interpreter tells a Sweeper what stored messages mean, since the store does not interpret them.
 type Interpreter interface {
-	// Lifetimes returns for each message of a plate until when it must be kept.
+	// Lifetimes returns, for each message of a plate, the time until which it must be kept.
 	Lifetimes(plate bag.Plate, messages []bag.Stored) []time.Time
 	// Entry returns the index entry that a message has for the plate.
 	Entry(plate bag.Plate, message bag.Stored) bag.Entry
 }
 
-// SweepCounts counts what a sweep has read, removed and extended.
+// SweepCounts are the counts of a sweep.
 type SweepCounts struct {
 	Keys     int // keys that were read
 	Messages int // messages that were removed
-	Extended int // messages that are kept longer than their own retention, because a bag to which they belong is kept longer
+	Extended int // messages that are kept beyond their own retention, because a bag to which they belong is kept longer
 	Members  int // members that were removed from sorted sets
 	Damaged  int // damaged values and keys that were reported
 }
@@ -67,8 +67,8 @@ func (s *Store) HoldSweeps(ctx context.Context) error {
 	if err := hold(); err != nil {
 		return unavailable("hold sweeps", err)
 	}
-	go pause.Every(ctx, s.sweepInterval()/4, func() { // while Redis is away nobody sweeps, and the next call holds again
-		if redis.Full(hold()) { // which does not refuse EXPIRE
+	go pause.Every(ctx, s.sweepInterval()/4, func() { // while Redis does not answer, no process can sweep
+		if redis.Full(hold()) { // a full Redis refuses SET, but not EXPIRE
 			_ = s.redis.WriteClient().Expire(ctx, s.keys.sweep(), s.sweepInterval()).Err()
 		}
 	})
@@ -87,11 +87,11 @@ func (s *Store) Sweeper(interpreter Interpreter, keysPerSecond int, done func(Sw
 
 // Run sweeps once in each interval, a 180th of the retention, until ctx ends. The first sweep
 // starts after an interval in which no process has swept. In each interval only one process sweeps.
-// If its sweep fails, it does not wait for the next interval. A full Redis cannot note a sweep:
-// then each process sweeps, which makes room.
+// If its sweep fails, that process tries again within the interval. A full Redis cannot record that
+// a process sweeps: then each process sweeps, which frees memory.
 func (w *Sweeper) Run(ctx context.Context) {
 	interval := w.store.sweepInterval()
-	var full time.Time // when a full Redis last did not note a sweep of this process
+	var full time.Time // when this process last began a sweep that a full Redis could not record
 	begin := func() (due, ok bool) {
 		due, err := w.store.redis.WriteClient().SetNX(ctx, w.store.keys.sweep(), sweeping, interval).Result()
 		if redis.Full(err) {
@@ -184,7 +184,7 @@ func (w *Sweeper) scan(ctx context.Context, master goredis.UniversalClient, coun
 	}
 }
 
-// globEscaper makes a pattern that matches only a text.
+// globEscaper escapes a text, so that it is a pattern that matches only this text.
 var globEscaper = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
 
 // page is the sweep of one page of keys.
@@ -193,16 +193,16 @@ type page struct {
 	counts SweepCounts
 	now    time.Time
 	batch  *batch
-	full   error // of a full Redis
+	full   error // the error of a full Redis, or nil
 }
 
-// begin begins a batch. It sends known writes too.
+// begin begins a batch, which sends known writes too.
 func (p *page) begin() {
 	p.batch = p.store.newBatch()
 	p.batch.round.sendAll = true
 }
 
-// send sends the batch, and begins another. The page goes on if Redis is full.
+// send sends the batch, and begins another. If Redis is full, it records that and returns nil.
 func (p *page) send(ctx context.Context) error {
 	err := p.batch.send(ctx)
 	if redis.Full(err) {
@@ -256,7 +256,8 @@ func (w *Sweeper) sweepPage(ctx context.Context, keys []string) (SweepCounts, er
 	return p.counts, cmp.Or(err, p.full)
 }
 
-// ensureExpiry gives a key an expiry if it has none, because a process ended between two commands.
+// ensureExpiry gives a key an expiry if it has none. A process that ends between two commands may
+// leave such a key.
 func (p *page) ensureExpiry(key string) {
 	p.batch.ensureExpiry(key, p.store.retention.until(p.now, p.now))
 }
@@ -324,8 +325,8 @@ func (p *page) dueMessages(key string, plate bag.Plate, fields map[string]string
 	return identities, messages
 }
 
-// extend extends the expiry of the index entry of a message, and of the positionings of its
-// containers, to a second.
+// extend extends the expiries of the index entries of a message, and of the positionings of its
+// containers, to the second until.
 func (p *page) extend(e bag.Entry, until int64) {
 	p.batch.index(nil, &e, until)
 	for _, c := range e.Stowage {

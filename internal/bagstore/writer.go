@@ -26,8 +26,8 @@ func (s *Store) RestoringWriter() *Writer { return &Writer{store: s, restoring: 
 // expiries. After an error, which wraps redis.ErrUnavailable, it is not known which are, and filing
 // them again is safe.
 //
-// fresh reports for each message whether a plate or a container did not hold it before. It may be
-// false for a message that an earlier call has filed before it failed.
+// fresh reports, for each message, whether a plate or a container did not hold it before. It may be
+// false for a message that an earlier call filed before that call failed.
 func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, err error) {
 	added := make([]int, len(filings))
 	b := w.store.newBatch()
@@ -50,8 +50,8 @@ func (w *Writer) File(ctx context.Context, filings []bag.Filing) (fresh []bool, 
 	return fresh, nil
 }
 
-// file files messages in the round of a batch. It counts for each message how many hashes
-// did not hold it before and, if the writer is restoring, how many entries were missing.
+// file files messages in the round of a batch. In added it counts, for each message, the hashes
+// that did not hold it before and, if the writer is restoring, the entries that were missing.
 func (w *Writer) file(ctx context.Context, filings []bag.Filing, added []int, b *batch) error {
 	k := w.store.keys
 	var packed []byte

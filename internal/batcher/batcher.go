@@ -9,15 +9,15 @@ import (
 )
 
 // Batcher runs items in batches. An item starts at once if fewer than MaxRuns batches are running.
-// Otherwise it waits its turn: each run that ends takes the first that wait, until they weigh
-// MaxWeight. No item waits for a timer. There is no goroutine while there is no item. Do not change
-// the fields after the first call of Do, nor copy a Batcher.
+// Otherwise it waits its turn: after each run, the items that have waited longest are taken, until
+// they weigh MaxWeight. No item waits for a timer. A Batcher without items has no goroutine. Do not
+// change the fields after the first call of Do, and do not copy a Batcher.
 type Batcher[T any] struct {
 	Run       func(ctx context.Context, items []T) error
 	Weight    func(item T) int // at least 1
-	MaxWeight int              // a batch that weighs as much takes no further item
-	MaxRuns   int              // batches at the same time
-	Timeout   time.Duration    // of a run
+	MaxWeight int              // a batch that weighs this much takes no further item
+	MaxRuns   int              // how many batches run at the same time at most
+	Timeout   time.Duration    // time limit of a run
 
 	mu      sync.Mutex
 	waiting []*call[T]
@@ -28,7 +28,7 @@ type Batcher[T any] struct {
 type call[T any] struct {
 	ctx  context.Context
 	item T
-	done chan error // with room for one, since the caller may have gone
+	done chan error // of capacity 1, since the caller may have gone
 }
 
 // Do runs item in a batch, and returns the error of that run. If ctx ends first, Do returns the

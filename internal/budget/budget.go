@@ -14,7 +14,7 @@ import (
 // Bytes is a budget of memory. It is safe for concurrent use.
 type Bytes struct {
 	limit int64
-	press func() (end func()) // or nil
+	press func() (end func()) // see New; or nil
 
 	mu      sync.Mutex
 	end     func() // nil unless press was called
@@ -28,8 +28,9 @@ type waiter struct {
 	ready chan struct{} // closed when the bytes are taken
 }
 
-// New returns a budget of limit bytes; 0 is no limit. If press is not nil, it is called when more than
-// half of them are taken; the function that it returns is called when less than a quarter are.
+// New returns a budget of limit bytes; 0 is no limit. If press is not nil, it is called when more
+// than half of the bytes are taken, so that the program can save memory. The function that it
+// returns is called when less than a quarter are taken.
 func New(limit int64, press func() (end func())) *Bytes {
 	return &Bytes{limit: cmp.Or(limit, math.MaxInt64), press: press}
 }
@@ -64,15 +65,15 @@ func (b *Bytes) Return(n int64) { b.endQuestion(0, n) }
 // large is the size in bytes from which a question keeps a core busy for long.
 const large = 2 << 20
 
-// largeAtOnce is how many large questions are answered at the same time: one for every other core.
-// Smaller ones have the other cores. Otherwise they would wait until each large one has had its slice
-// of time.
+// largeAtOnce returns how many large questions are answered at the same time: one for every two
+// cores. The other cores are left for smaller questions. Otherwise these would wait until each
+// large one has had its slice of time.
 func largeAtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 
-// wait waits until n bytes are left, and takes them. If n makes a large question, it also waits
-// until few enough others are under way. If n is above the limit, it waits until no bytes are
-// taken. Callers are served in order, but a waiting large question lets smaller ones pass. If wait
-// returns nil, the bytes are taken.
+// wait waits until n bytes are left, and takes them. If the question is large, wait also waits
+// until fewer than largeAtOnce others are under way. If n is above the limit, it waits until no
+// bytes are taken. Callers are served in order, but a waiting large question lets smaller ones
+// pass. If wait returns nil, the bytes are taken.
 func (b *Bytes) wait(ctx context.Context, n int64) error {
 	w := &waiter{n, make(chan struct{})}
 	b.mu.Lock()
@@ -91,7 +92,7 @@ func (b *Bytes) wait(ctx context.Context, n int64) error {
 		b.admit() // the next waiter may want less
 		return ctx.Err()
 	}
-	return nil // they were taken just now
+	return nil // admit has just taken the bytes
 }
 
 // admit serves waiters while bytes are left. A large question that has to wait lets smaller ones pass.
@@ -114,7 +115,7 @@ func (b *Bytes) admit() {
 	}
 }
 
-// endQuestion ends a question that has taken n bytes. wait took the first of them: waited bytes.
+// endQuestion ends a question that has taken n bytes, the first waited of them with wait.
 func (b *Bytes) endQuestion(waited, n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

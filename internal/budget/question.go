@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// small is how many bytes a question may need without being counted.
+// small is the largest number of bytes that a question may use without taking them from the budget.
 const small = 256 << 10
 
-// Question is the memory of one question while it is answered.
+// Question is the memory of one question, such as a query of a caller, while it is answered.
 type Question struct {
 	budget *Bytes
 
 	mu     sync.Mutex
 	needed int64
-	taken  int64 // from the budget: 0 while the question is small, later the most that was needed
-	waited int64 // the first bytes that were taken, for which it waited
+	taken  int64 // the bytes taken from the budget: 0 while the question is small, later the most that was needed
+	waited int64 // the number of bytes that were taken first, after a wait
 }
 
 type questionKey struct{}
@@ -27,9 +27,9 @@ func (b *Bytes) Ask(ctx context.Context) (context.Context, *Question) {
 	return context.WithValue(ctx, questionKey{}, q), q
 }
 
-// Part begins a question of its own for a part of the question of ctx, so that a question that is
-// answered part after part holds the memory of one part at a time. end returns what the part has
-// taken. If ctx has no question, the part is ctx.
+// Part begins a separate question for a part of the question of ctx, so that a question that is
+// answered part after part holds the memory of one part at a time. end returns the bytes of the
+// part to the budget. If ctx has no question, part is ctx.
 func Part(ctx context.Context) (part context.Context, end func()) {
 	q, _ := ctx.Value(questionKey{}).(*Question)
 	if q == nil {
@@ -49,11 +49,11 @@ func (q *Question) End() {
 	q.taken = 0
 }
 
-// Need takes more bytes for the question of ctx. A small question never waits. Any other waits
-// once, until its bytes are left and, if it is large, few enough other large ones are under way. It
-// takes later bytes without waiting, so that a question that holds memory can end. bytes may be
-// negative if an estimate was too high: then the next ones need not be taken. The error is that of
-// ctx. If ctx has no question, Need does nothing.
+// Need takes more bytes for the question of ctx. A small question never waits. Any other question
+// waits once, until its bytes are left and, if it is large, few enough other large ones are under
+// way. It takes later bytes without waiting, so that a question that holds memory can end. bytes
+// may be negative if an estimate was too high: then that many of the next bytes are not taken. The
+// error is that of ctx. If ctx has no question, Need does nothing.
 func Need(ctx context.Context, bytes int64) error {
 	q, _ := ctx.Value(questionKey{}).(*Question)
 	if q == nil {

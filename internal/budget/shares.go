@@ -2,16 +2,16 @@ package budget
 
 import "sync"
 
-// Shares is a budget of which each owner takes at most half, so that no owner keeps it from all
-// others. It is safe for concurrent use.
+// Shares is a budget for several owners. Each owner takes at most half of it, so that no owner can
+// use up the budget. It is safe for concurrent use.
 type Shares struct {
 	bytes *Bytes
 
 	mu   sync.Mutex
-	held map[string]int64 // by owner; none is 0
+	held map[string]int64 // bytes by owner; no value is 0
 }
 
-// NewShares returns a budget like that of New.
+// NewShares returns a budget with the arguments of New.
 func NewShares(limit int64, press func() (end func())) *Shares {
 	return &Shares{bytes: New(limit, press), held: make(map[string]int64)}
 }

@@ -5,8 +5,9 @@ import "sync"
 
 // Cache is a cache of bounded weight. It is safe for concurrent use.
 //
-// It has two generations. Get moves a value to the young one. When the young one is full, it
-// replaces the old one. So values that nobody has asked for lately are dropped.
+// It has two generations. Put adds a value to the young one, and Get moves a value to it. When the
+// young generation is full, it replaces the old one. So values that were not used lately are
+// dropped.
 type Cache[K comparable, V any] struct {
 	mu     sync.Mutex
 	limit  int // weight of a generation
@@ -41,7 +42,7 @@ func (c *Cache[K, V]) Get(key K) (value V, have bool) {
 }
 
 // Put keeps a value, unless it weighs more than half of a generation. A value weighs at least 1,
-// since an empty value takes memory too. The memory of the key must not be used again.
+// since an empty value takes memory too. The memory of the key must not be reused.
 func (c *Cache[K, V]) Put(key K, value V, weight int) {
 	if weight = max(weight, 1); weight > c.limit/2 {
 		return

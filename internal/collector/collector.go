@@ -1,5 +1,5 @@
 // Package collector tunes the garbage collector of the process. Thrift makes it run more often
-// while memory is short. Limit and Within set the memory limit of Go.
+// while memory is short. Limit and Within set Go's memory limit.
 package collector
 
 import (
@@ -17,8 +17,8 @@ var thrift struct {
 	usual int // GOGC without thrift
 }
 
-// Thrift lowers GOGC to 40 until end is called. Calls nest: GOGC returns to its former value with
-// the last end. If the collector is off, or GOGC is lower already, nothing changes. end must be
+// Thrift lowers GOGC to 40 until end is called. Calls nest: the last call of an end restores the
+// former GOGC. If the collector is off, or GOGC is lower already, nothing changes. Each end must be
 // called once.
 func Thrift() (end func()) {
 	change(1)
@@ -33,7 +33,7 @@ func change(by int) {
 	switch {
 	case before == 0:
 		thrift.usual = debug.SetGCPercent(thriftPercent)
-		if thrift.usual < thriftPercent { // also if collection is off, which is -1
+		if thrift.usual < thriftPercent { // or the collector is off: -1
 			debug.SetGCPercent(thrift.usual)
 		}
 	case thrift.users == 0:

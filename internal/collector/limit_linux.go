@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// allowed returns the limit of the memory of the process in bytes, or math.MaxInt64.
+// allowed returns the limit of the memory of the process in bytes, or math.MaxInt64 if there is
+// none.
 func allowed() int64 {
 	least := int64(math.MaxInt64)
 	var data syscall.Rlimit
@@ -28,7 +29,8 @@ func allowed() int64 {
 	return least
 }
 
-// ofGroup returns the smallest limit of a control group and its ancestors.
+// ofGroup returns the smallest memory limit of a control group and its ancestors, in bytes, or
+// math.MaxInt64 if there is none.
 func ofGroup(root, group string) int64 {
 	least := int64(math.MaxInt64)
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {

@@ -25,13 +25,14 @@ import (
 // ErrDamaged is returned for bytes that this codec cannot have written.
 var ErrDamaged = errors.New("damaged or unknown value")
 
+// The bits of the head byte, see Codec.
 const (
-	plain       = 0x00
+	plain       = 0x00 // encodings of the text
 	dictionary1 = 0x01
 	compressed  = 0x02
-	packing     = 0x07
+	packing     = 0x07 // mask of the encoding
 	positioned  = 0x08
-	lineEnd     = 4 // bits to the left
+	lineEnd     = 4 // shift of the two bits of the line end
 	tagged      = 0x40
 	report      = 0x80
 )
@@ -41,8 +42,8 @@ const (
 var lineEnds = [...]string{"\n", "\r\n", "\r"}
 
 const (
-	worthS2 = 512     // the least bytes of a text for which S2 is tried
-	largest = 4 << 20 // the most bytes that an S2 value may claim to hold; a request has 1 MiB
+	worthS2 = 512     // length in bytes from which a text is also compressed with S2
+	largest = 4 << 20 // the largest length in bytes that an S2 value may claim for its text; a request has 1 MiB
 )
 
 // Identity names a message inside its hash: 8 bytes of SHA-256 over received time, kind, position
@@ -91,7 +92,7 @@ func identify[T string | []byte](s bag.Stored, text T) Identity {
 }
 
 // Append appends the value of a message to dst. plate is the plate under which the message is
-// stored, or "". The value does not contain it, so Decode needs the same plate.
+// stored, or "". The value does not contain this plate, so Decode needs it too.
 func (c *Codec) Append(dst []byte, s bag.Stored, plate string) []byte {
 	start := len(dst)
 	dst = binary.AppendUvarint(append(dst, 0), uint64(s.Received.UnixMilli()))
@@ -126,8 +127,8 @@ func (c *Codec) pack(dst []byte, raw, plate string) (packed []byte, how byte) {
 	return c.phrases[end].append(dst, append(text, raw...)), how
 }
 
-// Read decodes the value of a field. It also returns ErrDamaged if the field is not the identity of
-// the message: then some bytes have changed, although they can still be decoded.
+// Read is Decode for the value of a field. It also returns ErrDamaged if the field is not the
+// identity of the message: then some bytes have changed, although they can still be decoded.
 func (c *Codec) Read(dst []byte, field, value, plate string) ([]byte, bag.Stored, error) {
 	start := len(dst)
 	dst, s, err := c.Decode(dst, value, plate)

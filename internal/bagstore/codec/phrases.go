@@ -9,11 +9,11 @@ import (
 
 // The codes of a packed text. A byte below page stands for a phrase of the dictionary.
 const (
-	page   = 0xfc // to 0xfe: stands for a phrase together with the next byte
+	page   = 0xfc // 0xfc to 0xfe: stands for a phrase together with the next byte
 	escape = 0xff // the next byte stands for itself
 )
 
-// widest is the longest that a phrase may be, in bytes.
+// widest is the length of the longest phrase, in bytes.
 const widest = 15
 
 // dictionary1Text has one phrase on each line, as a Go string literal. The phrases with a code of
