@@ -296,7 +296,7 @@ func TestACursorThatCannotBeFollowedDrawsAReset(t *testing.T) {
 	ask("ba", "what the key may see was changed")
 	index.progress.Floor = index.progress.Told + 2
 	index.progress.Told += 10
-	ask("lx", "the cursor is older than changes are kept")
+	ask("lx", "the cursor is older than the changes that are kept")
 	index.epoch.Begun++
 	ask("lx", "the numbering of changes has begun anew")
 }

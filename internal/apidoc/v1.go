@@ -161,7 +161,7 @@ func exampleOf(p *fault.Problem) object {
 	}
 	switch p {
 	case fault.Reset:
-		example["reason"], example["cursor"] = "the cursor is older than changes are kept", "gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA"
+		example["reason"], example["cursor"] = "the cursor is older than the changes that are kept", "gI_EzQYxrPBhB5x4bQECAwQFBgcICQoLDA"
 	case fault.InvalidRequest:
 		example["detail"] = "1 fault"
 		example["errors"] = []object{{"parameter": "dat", "code": fault.Unknown.Name, "detail": fault.Unknown.Detail, "got": exampleDate}}

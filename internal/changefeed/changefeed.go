@@ -1,8 +1,9 @@
 // Package changefeed returns the changes since a cursor that an API key may see. The delta query,
 // the stream and webhooks use it.
 //
-// The index of changes says which plates changed. Their bags are folded when a change is told, with
-// the rights that the key has at that moment. A plate is not told if the key sees none of its bags.
+// The index of changes says which plates changed. Their bags are folded when a change is returned,
+// with the rights that the key has at that moment. A change of a plate is left out if the key sees
+// none of its bags. To tell a key a change means to return it to the caller.
 package changefeed
 
 import (
@@ -33,8 +34,8 @@ type Config struct {
 	Clock      func() time.Time
 }
 
-// Feed tells changes. It is safe for concurrent use. Errors are those of changes.Reader and
-// trail.Reader; a method says if it has others.
+// Feed returns the changes that a key may see. It is safe for concurrent use. Its errors are those
+// of changes.Reader and trail.Reader; a method says if it has others.
 type Feed struct {
 	Config
 	shared shared
@@ -47,7 +48,8 @@ type Feed struct {
 // New returns a Feed.
 func New(conf Config) *Feed { return &Feed{Config: conf, asking: make(chan struct{}, 1)} }
 
-// Asker is a key that asks, the changes that it asks for, and the fields of their documents.
+// Asker is a key that asks for changes, the filter that selects them, and the fields of their
+// documents.
 type Asker struct {
 	Key    *apikey.Key
 	Filter Filter
@@ -65,7 +67,7 @@ type Change struct {
 type Batch struct {
 	Changes []Change
 	Cursor  changes.Cursor // after them
-	More    bool           // more may follow at once
+	More    bool           // more changes may be available at once
 }
 
 // Limits bound a batch. A single change may be larger than Bytes.
@@ -75,14 +77,14 @@ type Limits struct {
 }
 
 const (
-	firstFold = 10              // how many plates are folded together first
+	firstFold = 10              // how many plates are folded together at first
 	maxFold   = 100             // how many plates are folded together at most
 	foldBytes = 512 << 10       // approximate size of the documents of plates that are folded together
-	maxFolds  = 2000            // how many plates are folded for a batch at most, since the key may see none of them
+	maxFolds  = 2000            // how many plates are folded for a batch at most: the key may see none of them
 	maxTime   = 2 * time.Second // time after which a batch ends
 )
 
-// Now returns the cursor after everything that is told.
+// Now returns the cursor after all changes in the index.
 func (f *Feed) Now(ctx context.Context, a Asker) (changes.Cursor, error) {
 	return f.Changes.Now(ctx, f.digests(a))
 }
@@ -90,8 +92,8 @@ func (f *Feed) Now(ctx context.Context, a Asker) (changes.Cursor, error) {
 // recentFor is how long Recent keeps a cursor.
 const recentFor = time.Second
 
-// Recent returns a cursor after everything that was told at a moment of the last second. It reads
-// Redis at most once a second.
+// Recent returns what Now returned at a moment of the last second. It reads Redis at most once a
+// second.
 func (f *Feed) Recent(ctx context.Context, a Asker) (changes.Cursor, error) {
 	select {
 	case f.asking <- struct{}{}:
@@ -127,7 +129,7 @@ func (f *Feed) Next(ctx context.Context, a Asker, c changes.Cursor, limits Limit
 }
 
 // Each calls tell with each change that follows a cursor. It returns the cursor after them, and
-// whether more may follow at once. Errors are also those of tell.
+// whether more changes may be available at once. Its errors are also those of tell.
 func (f *Feed) Each(
 	ctx context.Context, a Asker, c changes.Cursor, limits Limits, tell func(Change) error,
 ) (end changes.Cursor, more bool, err error) {
@@ -160,11 +162,11 @@ type teller struct {
 	asker  Asker
 	limits Limits
 	tell   func(Change) error
-	cursor changes.Cursor // after what is told
+	cursor changes.Cursor // after the changes that were told
 	told   int
 	bytes  int
 	size   int       // how many plates are folded together next
-	moved  bool      // plates were folded, and the cursor has passed them
+	moved  bool      // the cursor has passed some plates
 	until  time.Time // when the batch ends
 }
 
@@ -210,9 +212,9 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 	return false, nil
 }
 
-// OfPublished returns the changes to tell to the key, out of published changes of one epoch: the
-// latest one of each plate. It sorts published by sequence, since an owner that stood still may
-// publish an earlier one again.
+// OfPublished returns those of the published changes that the key may see, and of each plate only
+// the latest. The published changes have one epoch. OfPublished sorts them by sequence, since an
+// owner that stood still may publish an earlier change again.
 func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
 	slices.SortStableFunc(published, func(a, b changes.Published) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	clocks := make([]time.Time, len(published))
@@ -255,8 +257,8 @@ func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Pub
 	return told, nil
 }
 
-// Follow returns a follower of the published changes that may be told to the key. The caller must
-// call Leave in the end.
+// Follow returns a follower of the published changes that the key may be able to see. The caller
+// must call Leave in the end.
 func (f *Feed) Follow(a Asker) *changes.Follower {
 	return f.Tail.Follow(func(r *changes.Record) bool {
 		return a.Filter.mayMatch(f.Airports, r) && f.mayCover(a.Key, r)

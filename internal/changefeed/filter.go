@@ -16,16 +16,16 @@ import (
 // changes.
 //
 // A plate matches by all its bags together, and by every flight that their messages name, even if
-// it is no living leg any more. So a plate that leaves a filter is still told, and its state shows
-// that it has left. Positionings of containers do not count: a flight or a PNR that only
-// positionings name selects no plate.
+// it is not a living leg any more. So if a plate leaves a filter, that change is still selected,
+// and its state shows that the plate has left. Positionings of containers do not count: a flight or
+// a PNR that only positionings name selects no plate.
 type Filter struct {
 	Airline string      `json:"airline,omitempty"` // as airline.Library.Code returns it
 	Airport string      `json:"airport,omitempty"`
 	Flight  *Flight     `json:"flight,omitempty"`
 	Plates  []bag.Plate `json:"plate,omitempty"` // ascending, each once
 	PNR     string      `json:"pnr,omitempty"`   // in capitals
-	Date    bag.Day     `json:"date,omitempty"`  // of a flight, with PNR
+	Date    bag.Day     `json:"date,omitempty"`  // departure date of a flight; counts only with PNR
 }
 
 // Flight is a flight that departs from an airport, or arrives there.
@@ -35,8 +35,8 @@ type Flight struct {
 	Arriving bool   `json:"arriving"`
 }
 
-// Current returns the filter with the codes by which its airlines are compared now. A filter may be
-// older than the knowledge that two codes are a pair.
+// Current returns the filter with the codes by which airlines are compared now. The airlines file
+// may have changed since the filter was made.
 func (f Filter) Current(airlines *airline.Library) Filter {
 	f.Airline = airlines.Code(f.Airline)
 	if f.Flight != nil {
@@ -60,7 +60,8 @@ func digest(texts ...string) uint32 {
 	return h.Sum32()
 }
 
-// matches reports whether the filter selects a plate. seen are the reader's views of its bags.
+// matches reports whether the filter selects a plate. seen are the views of its bags that the asker
+// has.
 func (f *Filter) matches(airports *airport.Library, plate bag.Plate, seen []*bag.Bag) bool {
 	if len(f.Plates) > 0 && !slices.Contains(f.Plates, plate) {
 		return false
@@ -112,7 +113,8 @@ func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
 	}
 }
 
-// mayMatch returns false only if the filter certainly does not select a published change.
+// mayMatch reports whether the filter may select a published change. A change that it does not
+// match need not be folded.
 func (f *Filter) mayMatch(airports *airport.Library, r *changes.Record) bool {
 	switch {
 	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),

@@ -15,18 +15,18 @@ import (
 
 // folded is a change with the bags that were folded for it.
 type folded struct {
-	Change            // Document is nil if the change is not told
+	Change            // Document is nil if the key does not get the change
 	seen   []*bag.Bag // the bags, as the key sees them
 	weight int        // approximate bytes of memory
 }
 
-// maxAhead is how far the clock of an owner may be ahead of this process. A clock that was further
-// ahead was wrong. The index keeps its time long after the clock was corrected.
+// maxAhead is how far the clock of an owner may be ahead of that of this process. A clock that is
+// further ahead is wrong, and the index keeps its time long after it is corrected.
 const maxAhead = time.Minute
 
-// fold folds the bags of candidates and writes the document of each. The time by which it folds is
-// the latest of the clock of this process and those clocks of owners that are at most maxAhead
-// ahead of it.
+// fold folds the bags of candidates and writes the document of each. It folds by the latest of
+// these times: that of the clock of this process, and those of ownerClocks that are at most
+// maxAhead ahead of it.
 func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []changes.Candidate, ownerClocks []time.Time) ([]folded, error) {
 	now := f.Clock()
 	clock := now
@@ -68,13 +68,14 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	return told, err
 }
 
-// documentsAWorker is the least number of documents for which another goroutine is started.
+// documentsAWorker is the smallest number of documents for which a goroutine is started.
 const documentsAWorker = 16
 
 // weightOfEvent is the approximate size of the message of an event, in bytes.
 const weightOfEvent = 1 << 10
 
-// MaxEvents is how many events of a bag a document has at most: the newest.
+// MaxEvents is the largest number of events of a bag in a document. Only the newest events are
+// shown.
 const MaxEvents = 100
 
 // writer writes the documents of changes for one asker, one after the other.
@@ -83,7 +84,7 @@ type writer struct {
 	text []byte // a buffer for a document
 }
 
-// change returns the change of a plate, with its document if it is to be told.
+// change returns the change of a plate. It has a document if the filter and the key select it.
 func (w *writer) change(filter *Filter, epoch int64, of changes.Candidate, bags []trail.Traced) folded {
 	c := folded{Change: Change{ID: changes.Position{Epoch: epoch, Sequence: of.Sequence}.ID(of.Plate), Candidate: of}}
 	for _, t := range bags {

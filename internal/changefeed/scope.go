@@ -11,7 +11,8 @@ import (
 	"bagtrail/internal/changes"
 )
 
-// mayCover returns false only if the key certainly sees no bag of a published change.
+// mayCover reports whether the key may see a bag of a published change. If it does not, the change
+// need not be folded.
 func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
 	return (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&
 		(k.Airports.All || slices.ContainsFunc(k.Airports.Codes, func(code string) bool {
@@ -19,12 +20,12 @@ func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
 		}))
 }
 
-// digests returns a question that has only the digests of the filter and of the rights.
+// digests returns a question with only the digests of the filter and of the rights.
 func (f *Feed) digests(a Asker) changes.Question {
 	return changes.Question{Filter: a.Filter.Digest(), Rights: rights(a.Key)}
 }
 
-// question returns the question to the index.
+// question returns the question of an asker to the index of changes.
 func (f *Feed) question(a Asker) changes.Question {
 	q := f.digests(a)
 	switch {
@@ -71,7 +72,7 @@ func (f *Feed) scopes(a Asker) (scopes []changes.Scope) {
 	return slices.Compact(scopes)
 }
 
-// rights returns a digest of what a key may see.
+// rights returns a digest of the airlines and airports that a key covers.
 func rights(k *apikey.Key) uint32 {
 	list := func(codes []string) string { return strings.Join(slices.Sorted(slices.Values(codes)), ",") }
 	return digest(

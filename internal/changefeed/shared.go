@@ -21,7 +21,7 @@ type subject struct {
 }
 
 // shared holds changes that were folded lately for streams. A published change wakes all streams
-// that may tell it at about the same time: one of them folds it, and the others wait. The zero
+// that may send it at about the same time: one of them folds it, and the others wait. The zero
 // value is ready for use.
 type shared struct {
 	mutex   sync.Mutex
@@ -43,7 +43,7 @@ const (
 
 // get returns the entry of each subject. It calls fold with the indexes of the subjects that have
 // no entry yet, and waits for those that other callers are folding.
-func (s *shared) get(ctx context.Context, subjects []subject, fold func(places []int) ([]folded, error)) ([]*entry, error) {
+func (s *shared) get(ctx context.Context, subjects []subject, fold func(indexes []int) ([]folded, error)) ([]*entry, error) {
 	entries := make([]*entry, len(subjects))
 	open := make([]int, len(subjects))
 	for i := range open {
@@ -90,9 +90,9 @@ func (s *shared) claim(subjects []subject, entries []*entry, open []int) (mine [
 	return mine
 }
 
-// fold folds the subjects that were claimed. Even if it fails or panics, it wakes the callers that
-// wait for them.
-func (s *shared) fold(subjects []subject, entries []*entry, mine []int, fold func(places []int) ([]folded, error)) (err error) {
+// fold folds the subjects with the indexes mine. Even if it fails or panics, it wakes the callers
+// that wait for them.
+func (s *shared) fold(subjects []subject, entries []*entry, mine []int, fold func(indexes []int) ([]folded, error)) (err error) {
 	var list []folded
 	defer func() {
 		for n, i := range mine {

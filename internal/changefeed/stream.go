@@ -15,14 +15,14 @@ import (
 // The events of a stream.
 const (
 	EventChange    = "change"    // has the document of a change
-	EventReset     = "reset"     // has the reason why the cursor cannot be followed, and the cursor of now
+	EventReset     = "reset"     // has the reason why the cursor cannot be followed, and a new cursor
 	EventHeartbeat = "heartbeat" // has a cursor
 )
 
 // Listener receives a stream.
 type Listener interface {
-	// Send sends an event, at the latest with the next Flush. id is the cursor after it. An error
-	// means that the listener has gone, or does not read.
+	// Send sends an event, at the latest with the next Flush. id is the cursor after the event. An
+	// error means that the listener has gone, or does not read.
 	Send(event, id string, data []byte) error
 	// Flush sends the events. If that fails, the context of the stream ends.
 	Flush()
@@ -31,27 +31,27 @@ type Listener interface {
 	Renew(ctx context.Context) (*apikey.Key, bool)
 	// Ask returns a context for one read. The caller calls end after the read.
 	Ask(ctx context.Context) (_ context.Context, end func())
-	// Hold counts the bytes that are held for the listener from now on. If there is no memory for
-	// them, it counts none and returns false.
+	// Hold sets the number of bytes that are held for the listener. If there is no memory for them,
+	// it sets 0 and returns false.
 	Hold(bytes int) bool
 }
 
 const (
 	// HeartbeatEvery is how often a stream sends its cursor, and checks its key and the index.
 	HeartbeatEvery = 5 * time.Second
-	// RenewEvery is how often it checks its key alone. A process knows within two seconds that a key
-	// is revoked, and the stream must end within five.
+	// RenewEvery is how often a stream checks its key alone. A process knows within two seconds
+	// that a key is revoked, and the stream must end within five.
 	RenewEvery = HeartbeatEvery / 2
 )
 
 // batchOfStream bounds the memory for a listener that is behind.
 var batchOfStream = Limits{Changes: 200, Bytes: 256 << 10}
 
-// Stream tells a listener the changes that follow a cursor, as they happen, until ctx ends, the key
+// Stream sends a listener the changes that follow a cursor, as they happen, until ctx ends, the key
 // may not read changes any more, or the listener fails. It sends a heartbeat whenever beats has an
 // element, and checks the key whenever checks has one.
 //
-// A stream has a cursor and no queue. It tells published changes that are above the cursor, and
+// A stream has a cursor and no queue. It sends published changes that come after the cursor, and
 // reads all others from the index.
 func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listener, beats, checks <-chan time.Time) {
 	s := stream{Feed: f, asker: a, to: to, beats: beats, checks: checks}
@@ -104,8 +104,8 @@ func (s *stream) beat(ctx context.Context) error {
 type stream struct {
 	*Feed
 	asker    Asker
-	cursor   changes.Cursor // after what was sent
-	behind   bool           // the index may have more, since the last read has failed, or the key has changed
+	cursor   changes.Cursor // after the changes that were sent
+	behind   bool           // the index may have more changes, since the last read has failed, or the key has changed
 	to       Listener
 	beats    <-chan time.Time
 	checks   <-chan time.Time
@@ -119,10 +119,10 @@ func (s *stream) begin(c changes.Cursor) {
 }
 
 // errEnded says that the stream must end.
-var errEnded = errors.New("the key may not be told changes any more")
+var errEnded = errors.New("the key may not read changes any more")
 
 // renew checks the key of the listener. If the key has changed, the stream uses the new one, and
-// reads from the index what was published meanwhile.
+// reads from the index the changes that were published meanwhile.
 func (s *stream) renew(ctx context.Context) error {
 	key, valid := s.to.Renew(ctx)
 	if !valid {
@@ -179,20 +179,20 @@ func (s *stream) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// A stream looks memoryLooks times whether there is memory for a batch, memoryWait after each other.
+// A stream tries memoryTries times to get memory for a batch, and waits memoryWait before each.
 const (
-	memoryLooks = 50
+	memoryTries = 50
 	memoryWait  = 100 * time.Millisecond
 )
 
-// errNoMemory says that other answers and streams take the memory for a batch. The stream ends, and its
-// listener comes back with its cursor.
+// errNoMemory says that other answers and streams hold all memory, so that there is none for a
+// batch. The stream ends, and its listener comes back with its cursor.
 var errNoMemory = errors.New("there is no memory for the changes")
 
 // waitForMemory waits until there is memory for a batch that was dropped, and holds it. The stream holds
 // no other memory meanwhile.
 func (s *stream) waitForMemory(ctx context.Context, bytes int) error {
-	for range memoryLooks {
+	for range memoryTries {
 		if err := pause.For(ctx, memoryWait); err != nil {
 			return err
 		}
@@ -206,7 +206,8 @@ func (s *stream) waitForMemory(ctx context.Context, bytes int) error {
 	return errNoMemory
 }
 
-// pulse checks the key and sends a heartbeat if they are due, while the stream catches up.
+// pulse checks the key and sends a heartbeat if these are due. catchUp calls it, since it may take
+// long.
 func (s *stream) pulse(ctx context.Context) error {
 	select {
 	case <-s.beats:
@@ -228,7 +229,7 @@ func sizeOf(list []Change) (bytes int) {
 }
 
 // check checks the key if that is due. The stream calls it after a read, which may take long, and
-// before it sends what was read.
+// before it sends the changes.
 func (s *stream) check(ctx context.Context) error {
 	select {
 	case <-s.checks:
@@ -238,7 +239,7 @@ func (s *stream) check(ctx context.Context) error {
 	}
 }
 
-// tell sends the published changes that are above the cursor.
+// tell sends the published changes that come after the cursor.
 func (s *stream) tell(ctx context.Context, published []changes.Published) error {
 	fresh := slices.DeleteFunc(published, func(p changes.Published) bool {
 		return p.Epoch == s.cursor.Epoch && (p.Partition >= len(s.cursor.Sequences) || p.Sequence <= s.cursor.Sequences[p.Partition])
@@ -268,7 +269,7 @@ func (s *stream) tell(ctx context.Context, published []changes.Published) error 
 	return nil
 }
 
-// send sends changes that are held, and moves the cursor past each.
+// send sends changes, and moves the cursor past each. Afterwards it holds no memory.
 func (s *stream) send(list []Change) error {
 	for i := range list {
 		c := &list[i]
@@ -282,7 +283,7 @@ func (s *stream) send(list []Change) error {
 	return nil
 }
 
-// reset sends the reason for a reset, and continues with the cursor of now.
+// reset sends the reason for a reset, and continues with the cursor after all changes so far.
 func (s *stream) reset(ctx context.Context, reason string) error {
 	asked, end := s.to.Ask(ctx)
 	defer end()

@@ -5,9 +5,9 @@
 // bags of the marked plates, writes to the index of changes which plates changed and in which
 // order, and publishes each change to the topic of changes. To tell a change means both.
 //
-// Marks and index say only which plates changed. A reader folds their bags when it tells a change,
-// with the rights of its key. So a repeated or late mark never brings an old state, and an owner
-// may repeat all of its work.
+// Marks and index say only which plates changed. A reader of the index folds their bags when it
+// returns a change, with the rights of its key. So a repeated or late mark never brings an old
+// state, and an owner may repeat all of its work.
 package changes
 
 import (

@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// Cursor says which changes a reader has been told: in each partition, everything up to a sequence.
-// It is valid for one filter and the rights of one key, and in every process.
+// Cursor says which changes a reader has: in each partition, all up to a sequence. It is valid for
+// one filter and the rights of one key, and in every process.
 type Cursor struct {
 	Epoch     int64   // Epoch.Begun
 	Sequences []int64 // by partition; -1 is before the first
@@ -21,7 +21,7 @@ const (
 	maxSequence = 1 << 52
 )
 
-// errCursor is the error of a text that is no cursor.
+// errCursor is the error for a text that is not a cursor.
 var errCursor = errors.New("not a cursor")
 
 // String returns the cursor in the form that ParseCursor reads: at most 400 characters for up to 47

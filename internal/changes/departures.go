@@ -14,26 +14,27 @@ import (
 // an owner has marked plates.
 type departures struct {
 	until    time.Time // all departures up to this time are marked, or their marks wait
-	reloaded time.Time // the same of all reloads that were due up to this time
+	reloaded time.Time // the same for reloads that were due up to this time
 	waiting  []Mark    // marks that are not written yet
 }
 
 const (
-	// clocksApart is the time from a departure to its mark. After it, the flight has departed by the
-	// clock of every process, so that no owner folds the bag in its state before the departure.
+	// clocksApart is the time from a departure to its mark. When it is over, the flight has
+	// departed by the clock of every process, so no owner folds the bag as it was before the
+	// departure.
 	clocksApart = 2 * time.Second
 	// departuresAtOnce is the longest time span for which departures are looked up at once.
 	departuresAtOnce = time.Hour
-	// departuresAgain is the time span for which a new owner marks departures again. The actual time
-	// of a departure becomes known afterwards, perhaps while no owner ran. And if the index was lost,
-	// the time up to which departures are marked is an estimate.
+	// departuresAgain is the time span for which a new owner marks departures again. The actual
+	// time of a departure becomes known afterwards, perhaps while no owner is running. And if the
+	// index was lost, the time up to which departures are marked is an estimate.
 	departuresAgain = time.Hour
 )
 
 // newDepartures returns the departures of a new owner. They begin departuresAgain before marked,
-// the time up to which the owner before it has marked departures. If marked is zero, because
-// nothing was published, the time begun, at which the epoch began, takes its place, or kept if that
-// is later. A second mark of a plate is harmless.
+// the time up to which the previous owner has marked departures. marked is zero if nothing was
+// published. Then they begin departuresAgain before the later one of begun and kept: the beginning
+// of the epoch, and of the retention. A second mark of a plate is harmless.
 func newDepartures(marked, begun, kept, now time.Time) *departures {
 	if marked.IsZero() {
 		marked = begun
@@ -41,13 +42,14 @@ func newDepartures(marked, begun, kept, now time.Time) *departures {
 			marked = kept
 		}
 	}
-	if marked.After(now) { // the clock of the owner before was ahead
+	if marked.After(now) { // the clock of the previous owner was ahead
 		marked = now
 	}
 	return &departures{until: marked.Add(-departuresAgain), reloaded: now.Add(-reloadKept)}
 }
 
-// departuresATurn is how many marks of departures all owners together write in a turn, which is a second.
+// departuresATurn is the largest number of marks of departures that all owners together write in a
+// turn, which is a second.
 const departuresATurn = 2000
 
 // markDepartures marks the plates of the flights of this owner that have departed since the last
@@ -90,10 +92,10 @@ func (o *owner) findDepartures(ctx context.Context, now time.Time) error {
 	if most := d.until.Add(departuresAtOnce); until.After(most) {
 		until = most
 	}
-	if now.Before(d.reloaded) { // the same; a reload that came since then may be due
+	if now.Before(d.reloaded) { // the clock was set back; a reload that was added since then may be due
 		d.reloaded = now.Add(-reloadPause)
 	}
-	// The marks of a reload are certain, those of a departure are not.
+	// Marks of a reload are certain; marks of a departure are not.
 	departed := o.ownFlights(o.conf.Departures.Between(d.until, until))
 	changed := o.ownFlights(o.conf.Reloads.between(d.reloaded, now))
 	if flights := append(departed, changed...); len(flights) > 0 {
@@ -118,9 +120,9 @@ func (o *owner) ownFlights(flights []bag.Flight) []bag.Flight {
 	})
 }
 
-// reloadPause is the time from a reload of the flight reference to the marks of its changes. If
-// all processes get the file within five seconds, as docs/operations.md says, every one has read it by
-// then, so that none folds a bag with the old reference after the change was published.
+// reloadPause is the time from a reload of the flight reference to the marks of its changes. If all
+// processes get the file within five seconds, as docs/operations.md says, every process has read it
+// by then. So none folds a bag with the old reference after the change is published.
 const reloadPause = 10 * time.Second
 
 // Reloads holds the latest changes of the flight reference.
@@ -134,11 +136,11 @@ type reload struct {
 	flights []bag.Flight
 }
 
-// reloadKept is how long a reload is kept after it is due, for owners that have not marked it yet,
-// and for owners that take over from one of these.
+// reloadKept is how long a reload is kept after it is due, for owners that have not marked its
+// plates yet, and for owners that take over from one of these.
 const reloadKept = time.Hour
 
-// Add notes that the flight reference has changed for flights.
+// Add records that the flight reference has changed for these flights.
 func (r *Reloads) Add(now time.Time, flights []bag.Flight) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,9 +11,9 @@ import (
 )
 
 // currentEpoch returns the epoch. It begins a new one at the first start, and if the topic of marks
-// has another number of partitions. If Redis has gone back to an earlier epoch than an owner of this
-// stage has used or found published, it puts that one back. It fails with ErrNoEpoch if there is no
-// epoch although changes were published.
+// has another number of partitions. If Redis has gone back to an earlier epoch, and an owner of
+// this stage has used a later one or found it published, currentEpoch puts the later one back. It
+// fails with ErrNoEpoch if there is no epoch although changes were published.
 func (s *Stage) currentEpoch(ctx context.Context) (Epoch, error) {
 	e, err := s.conf.Index.Epoch(ctx)
 	if used := s.used.Load(); err == nil && e != (Epoch{}) && used != nil && e.Begun < used.Begun {
@@ -47,7 +47,7 @@ func hasRecords(spans []kafka.Span) bool {
 	return slices.ContainsFunc(spans, func(s kafka.Span) bool { return s.From < s.To })
 }
 
-// use notes that an owner uses an epoch, or has found published changes of it.
+// use records that an owner uses an epoch, or has found published changes of it.
 func (s *Stage) use(e Epoch) {
 	for used := s.used.Load(); used == nil || used.Begun < e.Begun; used = s.used.Load() {
 		if s.used.CompareAndSwap(used, &e) {
@@ -88,15 +88,15 @@ func (s *Stage) Restore(ctx context.Context) error {
 		return err
 	}
 	if newest.Begun == 0 {
-		return fmt.Errorf("%s: the last records are no changes", s.conf.Changes)
+		return fmt.Errorf("%s: the last records are not changes", s.conf.Changes)
 	}
 	_, err = s.conf.Index.Begin(ctx, Epoch{}, newest)
 	return err
 }
 
 // lastRecords is how many records at the end of a partition lastChanges reads. An owner publishes
-// platesAtOnce at a time at most. One that stood still may have published some once more, after those
-// of its successor; and another program may have written the last record.
+// at most platesAtOnce changes at a time. An owner that stood still may have published some once
+// more, after those of its successor; and another program may have written the last record.
 const lastRecords = 2 * platesAtOnce
 
 // lastChanges calls take with the last changes that were published in spans, one at a time.
@@ -117,9 +117,9 @@ func (s *Stage) lastChanges(ctx context.Context, spans []kafka.Span, take func(*
 	})
 }
 
-// lastPublished returns the highest sequence of the last changes of the epoch that were published in
-// the partition, or -1 if there are none, and the time of the newest of the last changes of any epoch.
-// It fails with errIndexLost if there is a later epoch.
+// lastPublished reads the changes that were published last in the partition. It returns the highest
+// sequence among those of the epoch, or -1 if there are none, and the time of the newest one of any
+// epoch. It fails with errIndexLost if one is of a later epoch.
 func (o *owner) lastPublished(ctx context.Context) (sequence int64, newest time.Time, err error) {
 	sequence = -1
 	span, err := o.conf.Kafka.Span(ctx, o.conf.Changes, o.partition, kafka.Start{})

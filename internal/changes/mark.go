@@ -14,16 +14,17 @@ type Mark struct {
 	Plate     bag.Plate     // "" if the mark is of a container
 	Container bag.Container // the zero Container if the mark is of a plate
 
-	// Certain says to tell the change even if the bags fold to the state that was told last, since a
-	// reader may have seen another state meanwhile. The marks of messages that are filed again, and of
-	// changes of the flight reference, are certain.
+	// Certain makes the owner tell the change even if the bags fold to the state that was told
+	// last, since a reader may have seen another state meanwhile. The marks of messages that are
+	// filed again, and of changes of the flight reference, are certain.
 	Certain bool
-	// Steps is how many steps from a rush bag to its original lead from a plate that a message names
-	// to this plate: 0 for a plate that a message names.
+	// Steps is the length of the chain of rush bags from a plate that a message names to this
+	// plate. Each step leads from a rush bag to its original. It is 0 for a plate that a message
+	// names.
 	Steps int
 }
 
-// maxSteps is how many steps marks follow a chain of rush bags.
+// maxSteps is the largest number of steps that marks follow along a chain of rush bags.
 const maxSteps = 8
 
 // Key returns the key of the mark's record. Marks of one plate have one key, and so one partition.
@@ -46,7 +47,7 @@ func (m Mark) Value() string {
 	return value
 }
 
-// errMark is the error of a record that is no mark.
+// errMark is the error for a record that is not a mark.
 var errMark = errors.New("not a mark")
 
 // parseMark reads a mark from the key and the value of its record.

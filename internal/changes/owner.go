@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	fetchBytes   = 64 << 10         // of a fetch of marks, about 1,500: a mark in memory is four times as large
+	fetchBytes   = 64 << 10         // of a fetch: about 1,500 marks, which take four times as many bytes in memory
 	platesAtOnce = 200              // how many plates are folded and told together at most
 	tickEvery    = time.Second      // time between two calls of maintain
 	tickLimit    = 30 * time.Second // time limit of a call of maintain, after the takeover
@@ -39,7 +39,7 @@ type owner struct {
 	ready        bool  // the takeover is complete, and no loss was found since
 	consumed     int64 // the offset of the next mark from the consumer
 	truncated    bool  // the topic has lost its end, and may have grown again since
-	next         int64 // the offset of the next mark to tell: everything before it is told
+	next         int64 // the offset of the next mark to tell: the changes of all marks before it are told
 	rememberFrom int64 // digests are remembered from the mark at this offset on, see forgetDigests
 	epoch        Epoch
 	portion      int // how many plates are told together; fewer after an error
@@ -90,7 +90,7 @@ func (o *owner) Handle(ctx context.Context, records []kafka.Record) (n int, err 
 	defer o.mu.Unlock()
 	if first := records[0].Offset; first != o.consumed {
 		o.truncated = o.truncated || first < o.consumed // the topic has lost its end
-		o.ready, o.consumed = false, first              // if first > o.consumed, the owner marks again what is between them
+		o.ready, o.consumed = false, first              // if first > o.consumed, the owner writes the marks between them again
 	}
 	if err := o.prepare(ctx); err != nil {
 		return 0, err
@@ -116,14 +116,14 @@ func (o *owner) tick(ctx context.Context) {
 }
 
 // maintain does the work that needs no mark. It checks that the index still has everything that was
-// told, keeps the index from expiring, raises its floor, and marks the bags of flights that have
-// departed. What follows the check and the takeover, if one is due, has one time limit for all of it.
-// A floor needs the partition of the owner; departures are marked in other partitions too, and do not
-// wait for it.
+// told, and takes over again if it has not. Then, within tickLimit, it keeps the index from
+// expiring, raises its floor, and marks the bags of flights that have departed. If the floor cannot
+// be read, since this partition has no leader, departures are still marked, in other partitions
+// too.
 func (o *owner) maintain(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := o.compare(ctx); err != nil {
+	if err := o.checkIndex(ctx); err != nil {
 		return err
 	}
 	if err := o.prepare(ctx); err != nil {
@@ -145,9 +145,9 @@ func (o *owner) maintain(ctx context.Context) error {
 	return errors.Join(unraised, o.markDepartures(ctx, now))
 }
 
-// compare checks that Redis has not lost changes that were told, and that the epoch is still the
+// checkIndex checks that Redis has not lost changes that were told, and that the epoch is still the
 // same. While marks come, write checks the same.
-func (o *owner) compare(ctx context.Context) error {
+func (o *owner) checkIndex(ctx context.Context) error {
 	if !o.ready {
 		return nil
 	}
@@ -158,24 +158,25 @@ func (o *owner) compare(ctx context.Context) error {
 	return err
 }
 
-// lose notes that Redis has lost changes that were told, or that another epoch has begun.
+// lose is called if Redis has lost changes that were told, or if another epoch has begun. It makes
+// the owner take over again.
 func (o *owner) lose() {
 	o.log.Warn("the index of changes has lost what was told, or another epoch has begun: the owner takes over again",
 		zap.Int64("epoch", o.epoch.Begun), zap.Int64("next", o.next))
 	o.ready = false
 }
 
-// forgetDigests forgets all digests, and remembers none of marks before an offset. So these are told
-// even if nothing has changed, since readers may know other states, from an attempt that failed or
-// from another owner.
+// forgetDigests forgets all digests, and lets none be remembered for marks before an offset. So the
+// states of these marks are told even if nothing has changed, since readers may have other states,
+// from an attempt that failed or from another owner.
 func (o *owner) forgetDigests(before int64) {
 	o.digests.forget()
 	o.rememberFrom = max(o.rememberFrom, before)
 }
 
-// watchClock notes the time by which bags are folded. If the clock was set back, it forgets all
-// digests: some bags were folded as departed that had not, and readers, whose clocks were right, were
-// told something else.
+// watchClock records the time by which bags are folded. If the clock was set back, it forgets all
+// digests: some flights counted as departed too early, and readers with a right clock have other
+// states of their bags.
 func (o *owner) watchClock(now time.Time) {
 	now = now.Round(0) // the monotonic reading does not go back
 	if now.Before(o.clock) {
@@ -185,8 +186,8 @@ func (o *owner) watchClock(now time.Time) {
 }
 
 // portionOf returns how many of the first records are told together: as many as have o.portion
-// different keys. Marks may repeat few keys, since each message on a group of bags marks all of
-// them; read then takes only the last mark of each plate.
+// different keys. Few keys may be repeated in many marks, since each message about a group of bags
+// marks all of them. Then read takes only the last mark of each plate.
 func (o *owner) portionOf(records []kafka.Record) int {
 	keys := make(map[string]struct{}, min(len(records), o.portion))
 	for i := range records {
@@ -197,9 +198,9 @@ func (o *owner) portionOf(records []kafka.Record) int {
 	return len(records)
 }
 
-// write writes to the index. If the index has lost changes that were told, it writes nothing and
-// fails with errIndexLost. more says that more was told already, by an earlier attempt or by another
-// owner.
+// write writes to the index. If the index has lost changes that were told, write writes nothing and
+// fails with errIndexLost. more reports whether more was told already, by an earlier attempt or by
+// another owner.
 func (o *owner) write(ctx context.Context, entries []Entry, told, floor int64, now time.Time) (more bool, err error) {
 	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
 		After: o.next - 1, Told: told, Floor: floor, Clock: now, Departed: o.departures.markedUntil(), Entries: entries,

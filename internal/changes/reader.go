@@ -20,8 +20,8 @@ type ReadIndex interface {
 	State(ctx context.Context) (Epoch, []Progress, error)
 	// Between returns, for each partition, the plates of some scopes whose latest sequence is above
 	// after and at most upTo, in the order of their sequences. It reads about limit plates of each
-	// scope, spread over the partitions that have changes. upTo is told if no more plates follow;
-	// otherwise it is below told and above after. It fails as Complete does.
+	// scope, spread over the partitions that have changes. If no more plates follow, upTo is equal
+	// to told; otherwise it is below told and above after. It fails as Complete does.
 	Between(ctx context.Context, e Epoch, scopes []Scope, after, told []int64, limit int) (found [][]Candidate, upTo []int64, err error)
 	// Sequences returns the latest sequence of each plate, -1 if there is none. It fails as Complete
 	// does.
@@ -46,7 +46,7 @@ func Complete(after, told []int64, progress []Progress) error {
 	return nil
 }
 
-var errTooOld = &ResetError{"the cursor is older than changes are kept"}
+var errTooOld = &ResetError{"the cursor is older than the changes that are kept"}
 
 // Scope is a part of the index: all plates, or the plates of an airline or an airport.
 type Scope string
@@ -81,7 +81,7 @@ type Question struct {
 // Page holds the next candidates after a cursor.
 type Page struct {
 	Candidates []Candidate // each plate once, and in each partition in the order of their sequences
-	Clocks     []time.Time // of the owners: fold the bags by the latest that is right, or by a later time
+	Clocks     []time.Time // the clocks of the owners: fold the bags by the latest that is not wrong, or by a later time
 	End        Cursor      // after the candidates
 	More       bool        // more candidates follow
 }
@@ -108,7 +108,7 @@ type Reader struct {
 	Marks string // the topic of marks
 }
 
-// Now returns the cursor after everything that is told.
+// Now returns the cursor after all changes that are told.
 func (r *Reader) Now(ctx context.Context, q Question) (Cursor, error) {
 	e, progress, err := r.state(ctx)
 	if err != nil {
@@ -120,10 +120,10 @@ func (r *Reader) Now(ctx context.Context, q Question) (Cursor, error) {
 // clockSkew is how much earlier than the given time Since begins, because clocks differ.
 const clockSkew = time.Minute
 
-// Since returns the cursor of a time. All changes that were marked from a minute before it on
-// follow the cursor. If the index does not have all of them, because the epoch began later, or
-// changes were kept for a shorter time, the cursor is below a floor, so that Next fails with a
-// ResetError.
+// Since returns a cursor for a time. All changes that were marked after that time, or in the minute
+// before it, follow the cursor. If the index does not have all of them, because the epoch began
+// later, or changes were kept for a shorter time, the cursor is below a floor, so that Next fails
+// with a *ResetError.
 func (r *Reader) Since(ctx context.Context, q Question, since time.Time) (Cursor, error) {
 	e, progress, err := r.state(ctx)
 	if err != nil {
@@ -164,9 +164,9 @@ func (r *Reader) Check(ctx context.Context, epoch int64) error {
 
 // state returns the epoch and the progress of each partition. It fails with ErrBeingBuilt if there
 // is no epoch, or if a partition has no progress. A cursor from such a time would be reset once the
-// index of the partition is built. And a stream would find nothing in such an index, and so believe
-// that it has told everything. It would tell the next published change, and miss the changes that
-// the index held before it was lost.
+// index of the partition is built. And a stream would find nothing in such an index, as if it had
+// sent all changes. It would send the next published change, and miss the changes that the index
+// held before it was lost.
 func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 	e, progress, err := r.Index.State(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 	return e, progress, nil
 }
 
-// cursor returns the cursor after everything that is told.
+// cursor returns the cursor after all changes that are told.
 func (q Question) cursor(e Epoch, progress []Progress) Cursor {
 	c := Cursor{Epoch: e.Begun, Sequences: make([]int64, len(progress)), Filter: q.Filter, Rights: q.Rights}
 	for i, p := range progress {

@@ -37,7 +37,7 @@ type Record struct {
 // ContentType is the content type of a record's value, which its only header holds.
 const ContentType = "application/cloudevents+json"
 
-// ParseRecord reads the value of a record of the topic of changes. Bags is a view of the value.
+// ParseRecord reads the value of a record of the topic of changes. Bags shares the memory of value.
 func ParseRecord(value []byte) (*Record, error) {
 	var r Record
 	var faults []error
@@ -88,7 +88,7 @@ func ParseRecord(value []byte) (*Record, error) {
 	return &r, nil
 }
 
-// texts returns the strings of a JSON array, or nil if array is none.
+// texts returns the strings of a JSON array, or nil if array is not a JSON array.
 func texts(array []byte) (list []string) {
 	err := strictjson.Elements(array, func(value []byte) {
 		text, _ := strictjson.Unquote(value)
@@ -120,9 +120,9 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 }
 
 // publishEach publishes changes one by one. It publishes a change that is too large for the broker
-// without its bags, and if that is too large, without PNRs and flights too; readers of the topic then
-// ask the service for the bags. A change that is too large even then is left out, so that it does not
-// stop the partition for ever.
+// without its bags, and if the record is still too large, without PNRs and flights too; readers of
+// the topic then ask the service for the bags. A change that is too large even then is left out, so
+// that it does not stop the partition for ever.
 func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.Record, now time.Time) error {
 	for i := range records {
 		c := &told[i]
@@ -180,12 +180,12 @@ func (o *owner) document(c *change, now time.Time) kafka.Record {
 func FlightName(f bag.Flight) string { return f.Airline + "/" + f.Number + "/" + f.Day.String() }
 
 // summarise sets the fields that filters use: every flight that the messages of the plate name,
-// even if it is no living leg, with its airline and airports, the airports of the events, and the
-// PNRs.
+// even if it is not a living leg, with its airline and airports, the airports of the events, and
+// the PNRs.
 func (c *change) summarise(bags []trail.Traced) {
 	airlines, airports, pnrs, names := textSet{}, textSet{}, textSet{}, textSet{}
 	var flights smallmap.Set[bag.Flight]
-	fly := func(f bag.Flight) {
+	addFlight := func(f bag.Flight) {
 		if !f.IsZero() && flights.Add(f) {
 			airlines.add(f.Airline)
 			names.add(FlightName(f))
@@ -199,13 +199,13 @@ func (c *change) summarise(bags []trail.Traced) {
 				airports.add(m.Onward[i].Airport)
 			}
 			for f := range m.Flights() {
-				fly(f)
+				addFlight(f)
 			}
 			pnrs.add(strings.ToUpper(m.PNR))
 		}
 		for i := range t.Bag.Legs {
 			l := &t.Bag.Legs[i]
-			fly(l.Flight)
+			addFlight(l.Flight)
 			airports.add(l.From, l.To)
 		}
 	}

@@ -29,7 +29,7 @@ type Notes interface {
 type Replay struct {
 	*ingestor.Acceptor
 	notes Notes
-	run   string // begins the names of its batches: the time at which it began, a blank, and a random text
+	run   string // the beginning of the names of its batches: the time at which it began, a blank, and a random text
 }
 
 // longestRun is how long a replay may run. The notes of younger replays are marked but not removed,

@@ -21,7 +21,7 @@ import (
 type Index interface {
 	// Epoch returns the epoch, or the zero Epoch if there is none.
 	Epoch(ctx context.Context) (Epoch, error)
-	// Begin makes next the epoch if the epoch is still last, and returns the epoch that it is then.
+	// Begin makes next the epoch if the epoch is still last, and returns the current epoch.
 	Begin(ctx context.Context, last, next Epoch) (Epoch, error)
 	// Progress returns the progress of a partition. known is false if e is not the current epoch, if
 	// the partition has no progress yet, or if Redis has lost it.
@@ -78,7 +78,7 @@ type Bags interface {
 
 // Departures is the part of the flight reference that knows departures.
 type Departures interface {
-	// Between returns the flights that depart after one time and until another.
+	// Between returns the flights that depart after one time and up to another.
 	Between(after, until time.Time) []bag.Flight
 }
 
@@ -92,7 +92,7 @@ type Config struct {
 	Bags       Bags
 	Departures Departures
 	Reloads    *Reloads // of the flight reference
-	// Append appends a bag as a record of the topic of changes shows it, as a JSON object.
+	// Append appends a bag as a JSON object, as a record of the topic of changes shows it.
 	Append    func(dst []byte, t trail.Traced) []byte
 	Retention time.Duration // how long a change stays in the index
 	Behind    func() bool   // reports whether records wait for a door of this process: owners then fold more slowly
@@ -105,7 +105,7 @@ type Config struct {
 type Stage struct {
 	*kafka.Consumer
 	conf Config
-	room *semaphore.Weighted   // bounds how many messages all owners together fold at once
+	room *semaphore.Weighted   // bounds the number of messages that all owners together fold at once
 	used atomic.Pointer[Epoch] // the latest epoch that an owner has used, or found published; nil at first
 }
 
@@ -144,8 +144,9 @@ func (m Marker) Mark(ctx context.Context, b *ingestor.Batch) error {
 			continue
 		}
 		for mark := range named(&o.Filing) {
-			// A message that another door has appended to the log was usually filed by that door already. If
-			// it was new in the index, Redis may have lost it after an owner had folded it.
+			// A message that another door has appended to the log was usually filed by that door
+			// already. If the index did not hold it, Redis may have lost it after an owner had
+			// folded it.
 			mark.Certain = m.Fresh || b.Refiled || env.Again || env.Relayed && o.Verdict == ingestor.Accepted
 			key := mark.Key()
 			if j, have := at[key]; have {

@@ -10,8 +10,8 @@ import (
 	"bagtrail/internal/kafka"
 )
 
-// Tail reads the end of the topic of changes, once for all followers in this process. It tells them
-// which plates changed; they fold the bags themselves. It begins with the first follower.
+// Tail reads the end of the topic of changes, once for all followers in this process. They get the
+// plates that changed, and fold the bags themselves. Tail begins to read with the first follower.
 type Tail struct {
 	kafka  *kafka.Client
 	topic  string
@@ -22,7 +22,7 @@ type Tail struct {
 	followers map[*Follower]struct{} // nil before the first follower comes
 }
 
-// NewTail returns the tail of a topic of changes. It reads while Run runs.
+// NewTail returns the tail of a topic of changes. Run reads the topic.
 func NewTail(client *kafka.Client, topic string, logger *zap.Logger) *Tail {
 	return &Tail{kafka: client, topic: topic, logger: logger, begin: make(chan struct{})}
 }
@@ -86,7 +86,7 @@ func (f *Follower) Take() (published []Published, missed bool) {
 	return published, missed
 }
 
-// add collects a change; nil says that some were missed.
+// add collects a change. If p is nil, changes were missed.
 func (f *Follower) add(p *Published) {
 	f.mu.Lock()
 	if p == nil || len(f.waiting) == maxWaiting {
@@ -101,7 +101,7 @@ func (f *Follower) add(p *Published) {
 	}
 }
 
-// miss tells all followers to read the index.
+// miss makes all followers report that they have missed changes.
 func (t *Tail) miss() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

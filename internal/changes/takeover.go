@@ -16,8 +16,8 @@ const (
 	maxMarkedAgain = 100_000                // how many marks markAgain reads at most
 )
 
-// prepare makes the owner ready to tell the next mark from the consumer. If Redis has lost changes that
-// were told, it marks their plates again.
+// prepare makes the owner ready for the next mark from the consumer. If Redis has lost changes that
+// were told, prepare marks their plates again.
 func (o *owner) prepare(ctx context.Context) error {
 	if o.ready {
 		return nil
@@ -33,7 +33,7 @@ func (o *owner) prepare(ctx context.Context) error {
 	return nil
 }
 
-// begin takes over the partition from the owner before. It sets next to the offset after the last
+// begin takes over the partition from the previous owner. It sets next to the offset after the last
 // mark that is told according to the index, but at most to consumed. The marks from next up to, but
 // not including, lostEnd were told too, but the index has lost them.
 func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
@@ -44,7 +44,7 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// The bounds are read last, since the owner before may still tell changes.
+	// The bounds are read last, since the previous owner may still tell changes.
 	marks, err := o.conf.Kafka.Span(ctx, o.conf.Marks, o.partition, kafka.Start{})
 	if err != nil {
 		return 0, err
@@ -60,7 +60,7 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	}
 	o.truncated = false
 	o.use(o.epoch)
-	if o.consumed > end { // the consumer will find out later that the topic has lost its end, and will begin again
+	if o.consumed > end { // the consumer will find later that the topic has lost its end, and will begin again
 		o.consumed = first
 	}
 	if err := o.continueAfter(ctx, &p, first); err != nil {
@@ -78,9 +78,10 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	return lostEnd, nil
 }
 
-// continueAfter sets next to the mark after what the owner before has told, and tells the index so. If
-// the index had lost its progress, continueAfter sets p.Told anew. first is the first offset that the
-// topic of marks still has: marks that it has deleted count as told.
+// continueAfter sets next to the offset after the last mark that the previous owner has told, and
+// writes that to the index. If the index has lost the progress, continueAfter sets p.Told anew.
+// first is the first offset that the topic of marks still has: marks that it has deleted count as
+// told.
 func (o *owner) continueAfter(ctx context.Context, p *predecessor, first int64) (err error) {
 	floor := int64(-1)
 	if !p.known {
@@ -100,16 +101,16 @@ func (o *owner) continueAfter(ctx context.Context, p *predecessor, first int64) 
 	return err
 }
 
-// predecessor is what the owner before has told in the epoch.
+// predecessor says what previous owners have told in the epoch.
 type predecessor struct {
-	Progress        // by the index, or by the changes from which the index was built again
+	Progress        // from the index, or from the changes from which the index was built again
 	known     bool  // the index has the progress
 	built     int64 // the offset in the topic of changes up to which the index was built again
 	published int64 // the highest sequence at the end of the topic of changes; -1 if there is none
 }
 
-// predecessor looks for what the owner before has told. If the index has lost it, predecessor builds the
-// index again.
+// predecessor returns what previous owners have told. If the index has lost the progress,
+// predecessor builds the index again.
 func (o *owner) predecessor(ctx context.Context) (p predecessor, err error) {
 	if p.Progress, p.known, err = o.conf.Index.Progress(ctx, o.epoch, o.partition); err != nil {
 		return p, err
@@ -125,12 +126,12 @@ func (o *owner) predecessor(ctx context.Context) (p predecessor, err error) {
 	return p, err
 }
 
-// toldEnd returns the offset up to which marks were told, by what is committed and by the topic of
-// changes.
+// toldEnd returns the offset up to which marks were told, according to the committed offset and to
+// the topic of changes.
 func (o *owner) toldEnd(p predecessor) int64 { return max(o.consumed, p.published+1) }
 
-// whyNewEpoch returns why the sequences of the epoch cannot go on, or "" if they can. end is the end of
-// the topic of marks.
+// whyNewEpoch returns why the epoch cannot go on, or "" if it can. end is the end of the topic of
+// marks.
 func (o *owner) whyNewEpoch(p predecessor, end int64) string {
 	told := max(p.Told, p.published)
 	switch {
@@ -143,7 +144,7 @@ func (o *owner) whyNewEpoch(p predecessor, end int64) string {
 }
 
 // toldWithoutIndex returns the sequence up to which the partition is told, and the floor of its
-// index, after an index that was lost was built again. p is the progress that rebuild has found.
+// index, after rebuild has built a lost index again. p is the progress that rebuild has found.
 func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor int64, err error) {
 	told, floor = p.Told, p.Floor
 	now := o.conf.Now()
@@ -151,13 +152,13 @@ func (o *owner) toldWithoutIndex(ctx context.Context, p Progress) (told, floor i
 	if told < 0 {
 		told, floor = o.consumed-1, o.consumed
 		if age < clockSkew {
-			return told, floor, nil // consumed marks were told in the epoch before, if at all
+			return told, floor, nil // consumed marks were told in the previous epoch, if at all
 		}
 	}
-	// The topic of changes is kept for longer than the index. So the index that was built from it is
-	// complete for all marks within the retention and the epoch. Marks without a change there, such as
-	// marks of containers, had none to tell. Marks of the first minute may be from before the epoch, by
-	// another clock: those were told in the epoch before, if at all.
+	// The topic of changes is kept for longer than the index. So the index that was built from it
+	// is complete for all marks within the retention and the epoch. Marks without a change there,
+	// such as marks of containers, had none to tell. Marks of the first minute may be from before
+	// the epoch, by another clock: those were told in the previous epoch, if at all.
 	kept, err := o.conf.Kafka.Span(ctx, o.conf.Marks, o.partition, kafka.Start{Time: now.Add(-min(o.conf.Retention, age-clockSkew))})
 	return told, min(floor, kept.From), err
 }
@@ -187,7 +188,7 @@ func (o *owner) markAgain(ctx context.Context, lostEnd int64) error {
 		for i := range batch.Records {
 			r := &batch.Records[i]
 			m, err := parseMark(string(r.Key), string(r.Value))
-			if err == nil && r.Offset < lostEnd { // the consumer logs what is no mark
+			if err == nil && r.Offset < lostEnd { // method read logs records that are not marks
 				marks = append(marks, m)
 			}
 		}

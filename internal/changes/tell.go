@@ -71,10 +71,10 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 	}
 }
 
-// messagesAtOnce is how many messages are folded together, unless one plate has more. foldsAtOnce
-// is how many such folds run for every two cores: while one waits for Redis, the other uses the
-// processor. Both bound the memory of owners: a message has up to 64 KiB, and takes about three
-// times as much while it is folded, unless several passengers share a plate.
+// messagesAtOnce is the largest number of messages that are folded together, unless one plate has
+// more. foldsAtOnce is the number of such folds for every two cores: while one waits for Redis, the
+// other uses the processor. Both bound the memory of owners: a message has up to 64 KiB, and takes
+// about three times as much while it is folded, unless several passengers share a plate.
 const (
 	messagesAtOnce = 500
 	foldsAtOnce    = 2
@@ -106,7 +106,8 @@ func names(plates []marked) []bag.Plate {
 //
 // If more was told already, another owner may have published newer states with the same sequences
 // since these were folded. Then writeAndPublish publishes nothing and returns more, and the caller
-// folds the plates again. refolded says that the caller has done so: then the states are new enough.
+// folds the plates again. refolded is true if the caller has done so: then the states are new
+// enough.
 func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mark, upTo int64, refolded bool) (more bool, err error) {
 	now := o.conf.Now()
 	entries := make([]Entry, len(told))
@@ -138,7 +139,7 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 // marks. The sequences of a plate come from one partition.
 func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []marked, follow []Mark, err error) {
 	at := make(map[bag.Plate]int)
-	containers := make(map[bag.Container]bool) // whether certain
+	containers := make(map[bag.Container]bool) // the values report whether one of the marks is certain
 	for i := range records {
 		r := &records[i]
 		m, err := parseMark(string(r.Key), string(r.Value))
@@ -165,7 +166,7 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 	own, foreign := plates[:0], false
 	for _, p := range plates {
 		switch {
-		case p.plate == "": // a later mark stands for it
+		case p.plate == "": // a later mark of the plate replaces it
 		case kafka.PartitionOf([]byte(p.plate), o.epoch.Partitions) == o.partition:
 			own = append(own, p)
 		default:
@@ -208,7 +209,7 @@ func (o *owner) contents(ctx context.Context, containers map[bag.Container]bool)
 	return marks, nil
 }
 
-// change is a change of a plate that is to be told.
+// change is a change of a plate that the owner must tell.
 type change struct {
 	entry   Entry
 	pnrs    []string
@@ -216,7 +217,7 @@ type change struct {
 	state   []byte // the bags, as a JSON array
 	bare    bool   // it is published without PNRs and flights
 	digest  uint64
-	follow  []Mark // of the originals of its rush bags, and of earlier originals
+	follow  []Mark // the marks of the originals of its rush bags, and of earlier originals
 }
 
 // yieldToDoor waits while a door is behind, for twice the time that the last fold took, and at most
@@ -263,8 +264,8 @@ func (o *owner) makeRoom(ctx context.Context, plates []marked) (n int, taken int
 }
 
 // fold folds the bags of the first n of plates, at least one if there is one, and returns the
-// changes to tell. A plate whose bags fold to the same state as last time is left out, unless its
-// mark is certain. Of the time before the takeover no state is remembered.
+// changes to tell. It leaves out a plate whose bags fold to the same state as last time, unless its
+// mark is certain. States from before the takeover are not remembered.
 func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change, err error) {
 	if len(plates) == 0 {
 		return 0, nil, nil
@@ -315,8 +316,9 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 	if p.steps < maxSteps {
 		for _, plate := range originals(bags) {
 			if plate != p.plate {
-				// Certain, since a limited key may see more or less of the rush bag, and so of the original,
-				// though the original is the same for the owner, who sees everything.
+				// The mark is certain: a limited key may now see more or less of the rush bag, and
+				// so of the original, although the original has not changed for the owner, who sees
+				// everything.
 				c.follow = append(c.follow, Mark{Plate: plate, Certain: true, Steps: p.steps + 1})
 			}
 		}
@@ -339,9 +341,9 @@ func appendSources(dst []byte, bags []trail.Traced) []byte {
 	return dst
 }
 
-// originals returns the plates that rush bags name as their originals or are found to re-flight,
-// and those that only earlier messages name. A bag of such a plate may not be an original any more,
-// and that is a change of it too.
+// originals returns the plates of the originals of rush bags, and the plates that only earlier
+// messages name as originals. A bag of such a plate may not be an original any more, which changes
+// it too.
 func originals(bags []trail.Traced) (plates []bag.Plate) {
 	for _, t := range bags {
 		for _, original := range t.Bag.Reflighted {

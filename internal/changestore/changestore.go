@@ -24,21 +24,22 @@ import (
 //
 //	key            type    holds                                             expires
 //	d:epoch        string  E/partitions                                      never
-//	d:replay       hash    batch → keys of its marks, one a line, while a    never
-//	                       replay files it
+//	d:replay       hash    batch → keys of its marks, one on each line,      never
+//	                       while a replay files it
 //	d:{E.n}:at     zset    told, floor: sequences                            retention and Reserve after the
 //	                       clock, departed: times, in milliseconds             last write
-//	                       built: an offset in the topic of changes, up
+//	                       built: the offset in the topic of changes up
 //	                       to which the index was built again
 //	d:{E.n}:all    zset    plate → its latest sequence                       the same
-//	d:{E.n}:a:LX   zset    the same of plates with a flight of the airline   the same
-//	d:{E.n}:p:ZRH  zset    the same of plates with the airport               the same
+//	d:{E.n}:a:LX   zset    the same for plates with a flight of the airline  the same
+//	d:{E.n}:p:ZRH  zset    the same for plates with the airport              the same
 const (
 	epochKey = "d:epoch"
 	notesKey = "d:replay"
 )
 
-// Reserve is how much longer than the retention the keys and the topics of changes are kept.
+// Reserve is how much longer than the retention of changes the keys, and the records of the topics,
+// are kept.
 const Reserve = 24 * time.Hour
 
 // Store is the index of changes in Redis. It is safe for concurrent use.
@@ -48,8 +49,8 @@ type Store struct {
 	now    func() time.Time
 }
 
-// New returns the index of changes. retention is how long changes are kept, and now is the clock by
-// which keys expire.
+// New returns the index of changes. retention is how long changes are kept. now is the clock from
+// which the expiries of keys are computed.
 func New(client *redis.Client, retention time.Duration, now func() time.Time) *Store {
 	return &Store{client, retention + Reserve, now}
 }
@@ -83,7 +84,7 @@ func readEpoch(text string, err error) (changes.Epoch, error) {
 	e.Begun, err = strconv.ParseInt(begun, 10, 64)
 	n, wrong := strconv.Atoi(partitions)
 	if err != nil || wrong != nil || n < 1 || e.Begun < 1 {
-		return changes.Epoch{}, fmt.Errorf("changestore: %q is no epoch", text)
+		return changes.Epoch{}, fmt.Errorf("changestore: %q is not an epoch", text)
 	}
 	e.Partitions = n
 	return e, nil
@@ -185,8 +186,8 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	if err != nil {
 		return changes.ToldLess, redis.Unavailable("changestore: tell", err)
 	}
-	// If the epoch has not changed, it was still the epoch when the script wrote. The script cannot read
-	// it itself, since that key is in another slot of a cluster.
+	// If e is still the epoch now, it was the epoch when the script wrote. The script cannot read
+	// the epoch, since its key is in another slot of a cluster.
 	current, err := readEpoch(s.redis.WriteClient().Get(ctx, s.epochKey()).Result())
 	if current != e {
 		return changes.ToldLess, err

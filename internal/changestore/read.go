@@ -57,9 +57,10 @@ func progressOf(at []*goredis.ZSliceCmd, err error) ([]changes.Progress, error) 
 	return progress, nil
 }
 
-// readComplete sends the reading commands that add puts into a pipeline, between two looks at the
-// progress of each partition, and fails as changes.Complete does. One server answers all about a
-// partition, or the second look is at another server, which may have lost something.
+// readComplete sends the reading commands that add puts into a pipeline, between two reads of the
+// progress of each partition, and fails as changes.Complete does. If another server of a cluster
+// takes over a partition meanwhile, the second read comes from that server, and shows whether it
+// has lost changes.
 func (s *Store) readComplete(ctx context.Context, e changes.Epoch, after, told []int64, add func(goredis.Pipeliner)) error {
 	var before, later []*goredis.ZSliceCmd
 	err := s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
@@ -83,7 +84,7 @@ func (s *Store) readComplete(ctx context.Context, e changes.Epoch, after, told [
 func (s *Store) Between(
 	ctx context.Context, e changes.Epoch, scopes []changes.Scope, after, told []int64, limit int,
 ) (found [][]changes.Candidate, upTo []int64, err error) {
-	changed := 0 // how many partitions have changes
+	changed := 0 // number of partitions with changes
 	for p := range told {
 		if after[p] < told[p] {
 			changed++
