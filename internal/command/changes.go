@@ -16,15 +16,15 @@ import (
 	"bagtrail/internal/trail"
 )
 
-// changePartitions is the number of partitions of both topics. A new number begins a new epoch, so
-// it is not a setting.
+// changePartitions is the number of partitions of the topics of marks and of changes. A new number
+// begins a new epoch, so it is not a setting.
 const changePartitions = 12
 
-// mostPartitions is the largest number of them with which every cursor has at most 400 characters, see
-// changes.Cursor.
+// mostPartitions is the largest number of partitions with which every cursor has at most 400
+// characters, see changes.Cursor.
 const mostPartitions = 47
 
-// changeTopics returns the topics of marks and of changes, none if there are no changes.
+// changeTopics returns the topics of marks and of changes, or none if changes are off.
 func (s *service) changeTopics() []kafka.Topic {
 	c := s.conf.Kafka
 	if c.ChangesTopic == "" {
@@ -45,7 +45,7 @@ func (s *service) changeIndex() *changestore.Store {
 	return changestore.New(s.redis, s.conf.Rules.ChangesRetention, s.clock)
 }
 
-// openChanges opens the stage that tells changes.
+// openChanges opens the stage that detects and publishes changes.
 func (s *service) openChanges(context.Context) error {
 	c := s.conf.Kafka
 	if s.client == nil || c.ChangesTopic == "" {
@@ -58,21 +58,22 @@ func (s *service) openChanges(context.Context) error {
 		Index: s.changeIndex(), Retention: s.conf.Rules.ChangesRetention, Bags: tracer{s.trails.Uncached().Over(s.store.PatientReader())},
 		Departures: s.flights, Reloads: &s.reloads,
 		Append: func(dst []byte, t trail.Traced) []byte {
-			dst, _ = w.Append(dst, t) // never false: the writer has no Viewer, so it sees everything
+			dst, _ = w.Append(dst, t) // always true: the writer has no Viewer, so it sees everything
 			return dst
 		},
 		Behind:  s.doorIsBehind,
 		Metrics: s.changed, Logger: s.log, Now: s.clock,
 	})
 	if s.opens(kafkaDoor) {
-		s.ready.Add("changes", false, // messages are filed without it
+		s.ready.Add("changes", false, // messages can be filed without it
 			func(context.Context) error { return cmp.Or(s.changes.Member(), s.changes.Stalled()) })
 	}
 	return nil
 }
 
-// The Kafka door is behind if more than maxWaiting records wait, which take about 0.1 s to file,
-// or if a partition has made no progress for more than maxWaited: some messages take long to file.
+// The Kafka door is behind if more than maxWaiting records wait, which take about 0.1 s to file, or
+// if a partition has made no progress for more than maxWaited, since some messages take long to
+// file.
 const (
 	maxWaiting = 1000
 	maxWaited  = 100 * time.Millisecond
@@ -119,8 +120,8 @@ func (s *service) noChanges() string {
 
 // restoreChanges sets the epoch of changes again after the index was rebuilt, so that cursors stay
 // valid. After a rebuild that began at a time it sets no epoch: if Redis has none, it had lost
-// everything, and still lacks the messages from before that time. As long as there is no epoch,
-// nobody takes this part for the whole.
+// everything, and still lacks the messages from before that time. Without an epoch, no reader
+// mistakes the partial index for a complete one.
 func (s *service) restoreChanges(ctx context.Context, start kafka.Start) error {
 	if s.changes == nil {
 		return nil
@@ -141,7 +142,7 @@ func (s *service) restoreChanges(ctx context.Context, start kafka.Start) error {
 	return nil
 }
 
-// tracer answers the stage of changes. It implements changes.Bags.
+// tracer reads bags for the stage of changes. It implements changes.Bags.
 type tracer struct{ *trail.Reader }
 
 // Trace implements changes.Bags.

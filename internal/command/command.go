@@ -76,7 +76,7 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	refuseNames(root) // it takes the writers that are set
+	refuseNames(root) // last, since the commands that it adds take the writers from root
 	ran, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return Done
@@ -86,12 +86,12 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 		fmt.Fprintf(stderr, "bagtrail: %s\nSee %s --help.\n", printable(err.Error()), ran.CommandPath())
 		return Usage
 	}
-	tell(stderr, err)
+	printError(stderr, err)
 	return known.code
 }
 
-// tell prints the text of an error. Joined errors have a line each, except those without a text.
-func tell(w io.Writer, err error) {
+// printError prints the text of an error, with a line for each joined error that has a text.
+func printError(w io.Writer, err error) {
 	for line := range strings.SplitSeq(err.Error(), "\n") {
 		if line != "" {
 			fmt.Fprintf(w, "bagtrail: %s\n", printable(line))
@@ -178,8 +178,8 @@ func (p *process) load(cmd *cobra.Command, checks ...config.Check) (*config.Effe
 	return eff, err // an error of filesOf has an exit code
 }
 
-// redisURL checks the Redis URL. Package config cannot do that, since it does not know the form of the
-// URL.
+// redisURL checks the Redis URL. Package config cannot do that, since it does not know the form of
+// that URL.
 func redisURL(c *config.Config, faults *config.Faults) {
 	if c.Redis.InProcess() {
 		return
@@ -191,8 +191,9 @@ func redisURL(c *config.Config, faults *config.Faults) {
 	faults.If(err != nil, "redis-url", "cannot be used: %v", err)
 }
 
-// logger returns the log of a command. The Redis client writes to it too: one line of each kind a
-// minute; left_out counts the lines of that kind since the last one.
+// logger returns the log of a command. The Redis client writes to it too, at most one line of each
+// kind a minute. In such a line, left_out is the number of lines of that kind that were left out
+// before it.
 func (p *process) logger(c *config.Config) *zap.Logger {
 	log := telemetry.NewLogger(p.stderr, c.Log.Level, c.Log.Format)
 	limit := telemetry.NewLimit(1)

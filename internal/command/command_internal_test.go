@@ -23,7 +23,7 @@ func TestAnErrorThatIsJoinedWithARejectionIsPrinted(t *testing.T) {
 		{fmt.Errorf("replay: %w", errors.New("no broker")), "bagtrail: replay: no broker\n"},
 	} {
 		var out strings.Builder
-		if tell(&out, c.err); out.String() != c.want {
+		if printError(&out, c.err); out.String() != c.want {
 			t.Errorf("%v: printed %q, want %q", c.err, out.String(), c.want)
 		}
 	}

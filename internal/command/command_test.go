@@ -44,7 +44,7 @@ func TestWrongUsageEndsWith2AndSaysSoOnStderr(t *testing.T) {
 		{[]string{"vers"}, nil, "bagtrail: unknown command \"vers\" for \"bagtrail\"; did you mean version?\nSee bagtrail --help.\n"},
 		{[]string{"version", "x"}, nil, "bagtrail: unknown command \"x\" for \"bagtrail version\"\nSee bagtrail version --help.\n"},
 		{[]string{"validate", "--nope"}, nil, "bagtrail: unknown flag: --nope\nSee bagtrail validate --help.\n"},
-		{[]string{"validate", "--received", "yesterday"}, nil, "bagtrail: --received: \"yesterday\" is no time such as 2026-11-21T13:10:00Z\n"},
+		{[]string{"validate", "--received", "yesterday"}, nil, "bagtrail: --received: \"yesterday\" is not a time such as 2026-11-21T13:10:00Z\n"},
 		{[]string{"keys"}, nil, "bagtrail: no subcommand is given: create, list or revoke\nSee bagtrail keys --help.\n"},
 		{[]string{"help", "nope"}, nil, "bagtrail: unknown command \"nope\" for \"bagtrail\"\nSee bagtrail help --help.\n"},
 		{[]string{"help", "keys", "lst"}, nil, "bagtrail: unknown command \"lst\" for \"bagtrail keys\"; did you mean list?\n"},
@@ -53,7 +53,7 @@ func TestWrongUsageEndsWith2AndSaysSoOnStderr(t *testing.T) {
 		{[]string{"rejects", "list", "--most=0"}, nil, "bagtrail: --most is less than 1\n"},
 		{[]string{"rejects", "list", "--most=-1"}, nil, "bagtrail: --most is less than 1\n"},
 		{[]string{"keys", "list"}, nil, "bagtrail: BAGTRAIL_KEYS_FILE is missing: it names the file to read or edit\n"},
-		{[]string{"config", "--ops-addr=x", "--http-addr=y"}, []string{"BAGTRAIL_OPS_ADR=y"}, "bagtrail: BAGTRAIL_OPS_ADR is no variable of bagtrail; did you mean BAGTRAIL_OPS_ADDR?\n" +
+		{[]string{"config", "--ops-addr=x", "--http-addr=y"}, []string{"BAGTRAIL_OPS_ADR=y"}, "bagtrail: BAGTRAIL_OPS_ADR is not a variable of bagtrail; did you mean BAGTRAIL_OPS_ADDR?\n" +
 			"bagtrail: BAGTRAIL_HTTP_ADDR \"y\" is not host:port (flag --http-addr)\n" +
 			"bagtrail: BAGTRAIL_OPS_ADDR \"x\" is not host:port (flag --ops-addr)\n"},
 	} {

@@ -29,7 +29,7 @@ const (
 	demoPast     = 3 * time.Hour      // how long ago the traffic begins, so that the first pages show flights
 	demoPause    = time.Second        // pause before messages that could not be processed are sent again
 	demoSeed     = 1                  // seed of the traffic
-	demoFlights  = 7 * 24 * time.Hour // for how long the flight reference has flights
+	demoFlights  = 7 * 24 * time.Hour // how long after the traffic begins the flight reference ends
 )
 
 // ownDataDir sets the data directory to a new one for a demo, and returns a function that removes it.
@@ -82,7 +82,7 @@ type demo struct {
 	log      *zap.Logger
 	origin   string // of its messages, without their number
 	sent     int
-	bag      atomic.Pointer[apidoc.Bag] // the one that was checked in last; nil until there is one
+	bag      atomic.Pointer[apidoc.Bag] // the bag that was checked in last; nil at first
 }
 
 // Send is a simulate.Sink.

@@ -24,13 +24,13 @@ var doors = []struct {
 const (
 	kafkaDoor = "kafka"
 	httpDoor  = "http"
-	fileDoor  = "file" // which replay alone opens
+	fileDoor  = "file" // only replay opens it
 )
 
 // opens reports whether the process opens a door.
 func (s *service) opens(door string) bool { return slices.Contains(s.doors, door) }
 
-// openDoors opens the doors, and starts all work that goes on until the context of the process
+// openDoors opens the doors, and starts all work that continues until the context of the process
 // ends.
 func (s *service) openDoors(ctx context.Context) error {
 	running := newGroup(ctx, s.log, s.fail)
@@ -59,18 +59,19 @@ func (s *service) openDoors(ctx context.Context) error {
 	return nil
 }
 
-// maintainsStores reports whether the process sweeps the index of bags, trims the rejects and watches
-// the feeds. A process with the Kafka door does, and every process if there is no Kafka.
+// maintainsStores reports whether the process sweeps the index of bags, trims the rejects and
+// watches the feeds. A process with the Kafka door does that, and every process does if Kafka is
+// off.
 func (s *service) maintainsStores() bool { return s.opens(kafkaDoor) || s.conf.Kafka.Off }
 
 // acceptor returns the Acceptor of a door.
 func (s *service) acceptor(door string) *ingestor.Acceptor {
-	s.count(door, new(ingestor.Batch)) // its series begin at 0, so that the first message is an increase
+	s.count(door, new(ingestor.Batch)) // makes the series begin at 0, so that the first message is an increase
 	conf := ingestor.Config{
 		Door: door, Judge: s.judge, Log: s.record, Index: s.index, Rejects: s.rejects, Clock: s.received,
 		Observe: func(b *ingestor.Batch) { s.count(door, b) },
 	}
-	if door == kafkaDoor && s.changes != nil { // it reads what the other doors log
+	if door == kafkaDoor && s.changes != nil { // this door also reads the messages that the other doors log
 		conf.Marks = s.marker()
 	}
 	return ingestor.NewAcceptor(conf)

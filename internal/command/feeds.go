@@ -10,7 +10,7 @@ import (
 	"bagtrail/internal/telemetry"
 )
 
-// openFeeds starts to write the counts of feeds, and to look for silent ones.
+// openFeeds starts the parts that write the counts of feeds, and that look for silent feeds.
 func (s *service) openFeeds(ctx context.Context) error {
 	if s.isTool() {
 		return nil
@@ -35,7 +35,7 @@ func (s *service) openFeeds(ctx context.Context) error {
 	return nil
 }
 
-// feedWatch counts feeds by state, and logs which become silent.
+// feedWatch counts feeds by state, and logs which feeds become silent.
 type feedWatch struct {
 	log     *zap.Logger
 	states  *prometheus.GaugeVec // by state
@@ -51,7 +51,7 @@ func newFeedWatch(log *zap.Logger, registry prometheus.Registerer) *feedWatch {
 	return w
 }
 
-// look counts the feeds by state, and logs which have become silent or send again.
+// look counts the feeds by state, and logs which feeds have become silent or send again.
 func (w *feedWatch) look(all []feeds.Feed, err error) {
 	if err != nil {
 		if !w.failing {

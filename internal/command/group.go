@@ -19,7 +19,7 @@ type group struct {
 	wg     sync.WaitGroup
 }
 
-// newGroup returns a group that runs until ctx ends or it is stopped. fail is called with each
+// newGroup returns a group that runs until ctx ends or stop is called. fail is called with each
 // error that a goroutine returns before that. Later errors are logged.
 func newGroup(ctx context.Context, log *zap.Logger, fail func(error)) *group {
 	g := &group{log: log, fail: fail}
@@ -40,8 +40,8 @@ func (g *group) start(name string, run func(context.Context) error) {
 	})
 }
 
-// stop ends the context of all goroutines and waits for them. Its error is nil; it has one to fit
-// cleanup.
+// stop ends the context of all goroutines and waits for them. It always returns nil; cleanup takes
+// functions that return an error.
 func (g *group) stop() error {
 	g.cancel()
 	g.wg.Wait()
@@ -59,7 +59,7 @@ type part struct {
 	stop func() error
 }
 
-// add notes how to stop a part that was just started.
+// add registers the function that stops a part that was just started.
 func (c *cleanup) add(name string, stop func() error) {
 	c.parts = append(c.parts, part{name, stop})
 }

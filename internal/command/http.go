@@ -26,8 +26,9 @@ import (
 	"bagtrail/queryapi"
 )
 
-// listen reads the certificate, and listens on the address of the HTTP interface. A process whose
-// address is in use fails here, before it opens Redis and Kafka. Callers that connect early wait.
+// listen reads the certificate, and listens on the address of the HTTP interface. If the address is
+// in use, the process fails here, before it opens Redis and Kafka. Callers that connect before the
+// door is open wait.
 func (s *service) listen(ctx context.Context) (err error) {
 	if !s.opens(httpDoor) {
 		return nil
@@ -116,9 +117,9 @@ func (s *service) pageField() []zap.Field {
 	return []zap.Field{zap.String("page", localURL(s.conf, s.listener.Addr().String())+"/")}
 }
 
-// localURL returns the URL by which this machine reaches the HTTP interface at an address. An
-// address that stands for all, such as :8080, becomes localhost, for which no proxy of the environment
-// is used.
+// localURL returns the URL by which this machine reaches the HTTP interface at an address. The host
+// of an address that stands for all addresses, such as :8080, becomes localhost, for which HTTP
+// clients use no proxy.
 func localURL(conf *config.Config, address string) string {
 	host, port, _ := net.SplitHostPort(address)
 	if host == "" || net.ParseIP(host).IsUnspecified() {

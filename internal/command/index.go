@@ -24,7 +24,7 @@ import (
 
 // openIndex opens Redis, and the readers and writers of the index in it.
 func (s *service) openIndex(context.Context) (err error) {
-	tick := s.conf.Rules.Retention / 360 // a short retention must not end a minute late
+	tick := s.conf.Rules.Retention / 360 // short, so that a short retention does not end late
 	if s.redis, err = redis.Open(redis.Config{URL: s.conf.Redis.URL, Now: s.clock, Tick: tick}); err != nil {
 		return failed(err)
 	}
@@ -144,15 +144,16 @@ func (s *service) checkRedis(ctx context.Context) error {
 // progressEvery is how often a long rebuild is logged.
 const progressEvery = 5 * time.Second
 
-// rebuilder returns the Acceptor of a rebuild. It only files messages: they are in the log, and
-// rejects are stored, already.
+// rebuilder returns the Acceptor of a rebuild. It only files messages, since they are in the log
+// already, and rejects are stored already.
 func (s *service) rebuilder() *ingestor.Acceptor {
 	return ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Index: s.index})
 }
 
 // replayer returns the Acceptor of a replay into an index that is in use. It marks the bags of
-// messages that the index did not hold, so that their changes are told. If Redis has lost the epoch
-// of changes too, it has lost everything, and replayer is rebuilder: no change is told.
+// messages that the index did not hold, so that their changes are published. If Redis has lost the
+// epoch of changes too, it has lost everything. Then replayer returns a rebuilder, and no change is
+// published.
 func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	if s.changes == nil {
 		return s.rebuilder(), nil
@@ -172,13 +173,13 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 }
 
 // restoreRejects reads rejected messages from the rejects topic into Redis, which may have lost
-// them. It returns the acceptor for reading the log from start on, which leaves them out. Everything
-// else works without them, so a failure is only logged.
+// them. It returns the acceptor for reading the log from start on, which keeps these messages
+// rejected. The service works without the rejects, so a failure is only logged.
 func (s *service) restoreRejects(ctx context.Context, start kafka.Start, acceptor kafkadoor.Acceptor) kafkadoor.Acceptor {
 	s.state.Set(errors.New("reading the rejected messages"))
 	began, restore, from := s.clock(), rejectstore.NewRestore(acceptor, s.rejectStore), s.firstReject()
 	if start.Time.Before(from.Time) {
-		from = kafka.Start{} // the log has rejected messages that are not kept any more
+		from = kafka.Start{} // the log also has rejected messages whose rejects are no longer kept
 	}
 	read, err := s.kafka.RestoreRejects(ctx, from, kafkaDoor, s.judge, restore)
 	if err != nil {
@@ -201,11 +202,11 @@ func (s *service) rebuild(ctx context.Context) error {
 		return nil
 	}
 	acceptor := s.restoreRejects(ctx, kafka.Start{}, s.rebuilder())
-	said := s.clock()
+	logged := s.clock()
 	progress, err := s.kafka.Rebuild(ctx, acceptor, kafka.Start{}, func(p kafkadoor.Progress) {
 		s.state.Set(fmt.Errorf("rebuilding the index: %d of %d records", p.Records, p.Total))
-		if now := s.clock(); now.Sub(said) >= progressEvery {
-			said = now
+		if now := s.clock(); now.Sub(logged) >= progressEvery {
+			logged = now
 			s.log.Info("rebuilding the index", zap.Int64("records", p.Records), zap.Int64("of", p.Total), zap.Duration("left", p.Left()))
 		}
 	})

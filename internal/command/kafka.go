@@ -21,8 +21,8 @@ import (
 )
 
 // openKafka opens the connection to Kafka, and starts the in-process broker if the settings name no
-// other. It opens the log and the rejects too, which are topics. Without Kafka, positions are
-// counted in Redis, and rejects are kept in Redis alone.
+// brokers. It sets the log and the rejects to topics. If Kafka is off, positions are counted in
+// Redis, and rejects are kept in Redis alone.
 func (s *service) openKafka(ctx context.Context) (err error) {
 	conf := s.conf.Kafka
 	if conf.Off {
@@ -52,7 +52,7 @@ func (s *service) openKafka(ctx context.Context) (err error) {
 		SASL: kafka.SASL{Mechanism: conf.Mechanism, Username: conf.Username, Password: conf.Password},
 	}
 	if s.isTool() {
-		settings.Timing.Produce = kafka.ReadPatience // a tool does not try again as a service does
+		settings.Timing.Produce = kafka.ReadPatience // unlike a service, a tool does not try again
 	}
 	if conf.TLS {
 		settings.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
@@ -70,15 +70,15 @@ func (s *service) openKafka(ctx context.Context) (err error) {
 	return nil
 }
 
-// keepRejects sets where rejected messages are kept: in Redis, and in another place unless that is
-// nil. They are also logged, except in a demo.
-func (s *service) keepRejects(in ingestor.Rejects) {
+// keepRejects sets where rejected messages are kept: in Redis, and in other unless that is nil.
+// They are also logged, except in a demo.
+func (s *service) keepRejects(other ingestor.Rejects) {
 	var places rejectPlaces
 	if s.rejectStore != nil && !(s.isTool() && s.redis.InProcess()) { // the Redis of a tool ends with it
 		places = append(places, storedRejects{s.rejectStore, s.log})
 	}
-	if in != nil {
-		places = append(places, in)
+	if other != nil {
+		places = append(places, other)
 	}
 	if !s.opens(demoDoor) { // the rejects of a demo are intended, and would hide the line "ready"
 		log := rejectlog.New(s.log)
@@ -88,8 +88,8 @@ func (s *service) keepRejects(in ingestor.Rejects) {
 	s.rejects = places
 }
 
-// rejectPlaces are the places in which rejected messages are kept, in order. After an error all
-// places are written again: writing to the first one again changes nothing.
+// rejectPlaces are the places in which rejected messages are kept, in order. After an error the
+// caller writes to all places again, which changes nothing in those that have the messages.
 type rejectPlaces []ingestor.Rejects
 
 // Reject implements ingestor.Rejects.
@@ -107,8 +107,8 @@ func (places rejectPlaces) Reject(ctx context.Context, rejections []ingestor.Rej
 const storedPatience = 300 * time.Millisecond
 
 // storedRejects keeps rejected messages in Redis. A caller of process BIM gets the faults of its
-// message even while Redis is away; then the rejected message is missing in Redis. A request of
-// POST /v1/messages fails instead, and may be sent again.
+// message even if Redis does not answer; then the rejected message is missing in Redis. A request
+// of POST /v1/messages fails in that case, and may be sent again.
 type storedRejects struct {
 	ingestor.Rejects
 	log *zap.Logger
@@ -127,8 +127,8 @@ func (r storedRejects) Reject(ctx context.Context, rejections []ingestor.Rejecti
 	return nil
 }
 
-// startBroker starts the in-process broker and returns its address. If a bagtrail serve uses the
-// files of the broker, a tool uses the broker of that process.
+// startBroker starts the in-process broker and returns its address. If a bagtrail serve is using
+// the files of the broker, a tool uses the broker of that process instead.
 func (s *service) startBroker() (string, error) {
 	address, dir := s.conf.Kafka.EmbeddedAddr, filepath.Join(s.conf.DataDir, "kafka")
 	running, err := broker.Start(broker.Config{Dir: dir, Addr: address, AcceptLoss: s.conf.Kafka.AcceptLoss, Logger: s.log})
@@ -136,7 +136,7 @@ func (s *service) startBroker() (string, error) {
 		return broker.RunningAddr(dir)
 	}
 	if errors.Is(err, syscall.EADDRINUSE) {
-		err = unlistened(err, config.Names("embedded-kafka-addr"), address)
+		err = listenError(err, config.Names("embedded-kafka-addr"), address)
 	}
 	if err != nil {
 		return "", err
@@ -161,8 +161,8 @@ func writable(dir string) error {
 	return errors.Join(file.Close(), os.Remove(file.Name()))
 }
 
-// topicReserve is how much longer than a bag the topics keep a message. The retention of a bag begins
-// with its last event; most messages of its journey are older.
+// topicReserve is how much longer than the retention of bags the topics keep a message. The
+// retention of a bag begins with its last event, and most messages of its journey are older.
 const topicReserve = 30 * 24 * time.Hour
 
 // doorConfig returns the configuration of the Kafka door.
@@ -178,7 +178,7 @@ func (s *service) doorConfig() kafkadoor.Config {
 		conf.Identity = s.redis.Identity
 	}
 	if c.Kafka.InProcess() {
-		conf.Retention = 0 // by timestamp, that broker would delete a new record with an old time, and all records before it
+		conf.Retention = 0 // that broker deletes by timestamp: it would delete a new record with an old time, and all records before it
 	}
 	return conf
 }

@@ -19,8 +19,8 @@ import (
 	"bagtrail/internal/flightref"
 )
 
-// readLibraries returns the airports, and the pairs of airline codes in the operator's file. The
-// airports are those that are compiled in, and those in the operator's file.
+// readLibraries returns the airports that are compiled in, with those in the operator's file, and
+// the pairs of airline codes in the operator's file.
 func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
 	extra, err := readFile("airports-file", c.Files.Airports, airport.ReadExtra)
 	pairs, err2 := readFile("airlines-file", c.Files.Airlines, airline.ReadPairs)
@@ -30,12 +30,12 @@ func readLibraries(c *config.Config) (*airport.Library, []airline.Pair, error) {
 	return airport.New(extra), pairs, nil
 }
 
-// filesOf returns a check that reads the files which a service with these doors needs. Each of its
-// errors has an exit code. It leaves out named pipes: a pipe can be read only once, and the service
-// reads it when it starts.
+// filesOf returns a check that reads the files that a service with these doors needs. Each of its
+// errors has an exit code. The check leaves out named pipes, since a pipe can be read only once,
+// and the service reads it when it starts.
 func filesOf(doors []string) config.Check {
 	return func(named *config.Config, faults *config.Faults) {
-		c := *named // without the pipes
+		c := *named // a copy without the pipes
 		for _, name := range []*string{&c.Files.Airports, &c.Files.Airlines, &c.Files.Flights, &c.Files.Keys, &c.HTTP.TLSCert, &c.HTTP.TLSKey} {
 			if info, err := os.Stat(*name); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 				*name = ""

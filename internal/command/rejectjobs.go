@@ -14,7 +14,7 @@ import (
 
 // bulkJob resubmits or dismisses many rejects.
 type bulkJob struct {
-	desk   *rejectDesk
+	client *rejectsClient
 	action string
 	dryRun bool
 }
@@ -32,14 +32,15 @@ func (j *bulkJob) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "only count what would be decided")
 }
 
-// wanted reports whether flags or arguments ask for a job: all but a single id alone.
+// wanted reports whether flags or arguments ask for a job. Only a single id without filters and
+// --dry-run does not.
 func (j *bulkJob) wanted(cmd *cobra.Command, args []string) bool {
 	return j.dryRun || len(filtersOf(cmd)) > 0 || len(args) != 1
 }
 
-// run starts a job over the rejects with these ids, or over those that the filters of cmd select. It
-// waits for its end, and prints its result. body holds the other members of the request. The job goes
-// on if the command is interrupted.
+// run starts a job over the rejects with these ids, or over those that the filters of cmd select.
+// It waits for its end, and prints its result. body holds the other members of the request. If the
+// command is interrupted, the job continues.
 func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) error {
 	filters := filtersOf(cmd)
 	if len(ids) == 0 && len(filters) == 0 {
@@ -55,7 +56,7 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 		body["dry_run"] = true
 	}
 	var job jobDocument
-	quiet := *j.desk
+	quiet := *j.client
 	quiet.json = false // only the last answer is printed
 	err := quiet.fetch(cmd, http.MethodPost, "/"+j.action, body, &job)
 	for err == nil && job.State == "running" {
@@ -68,10 +69,10 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 		return failed(fmt.Errorf("job %s goes on: %w", job.ID, err))
 	case err != nil:
 		return err
-	case j.desk.json:
-		err = j.desk.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
+	case j.client.json:
+		err = j.client.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
 	default:
-		_, err = fmt.Fprintln(j.desk.process.stdout, job.summary(j.action))
+		_, err = fmt.Fprintln(j.client.process.stdout, job.summary(j.action))
 		err = failed(err)
 	}
 	switch {

@@ -26,8 +26,8 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// rejectDesk sends requests about rejects to a service.
-type rejectDesk struct {
+// rejectsClient sends requests about rejects to a service.
+type rejectsClient struct {
 	process *process
 	url     string
 	key     secretFlag
@@ -65,12 +65,12 @@ func (r *rejectDocument) message() string {
 }
 
 func (p *process) rejects() *cobra.Command {
-	d := &rejectDesk{process: p}
+	d := &rejectsClient{process: p}
 	cmd := &cobra.Command{
 		Use:   "rejects",
 		Short: "List, show, resubmit and dismiss the rejected messages of a running service, over HTTP",
-		Long: `rejects asks the service at --url with an API key that has the right "rejects". It sees the rejects of the
-airports of the key.`,
+		Long: `rejects asks the service at --url with an API key that has the right "rejects". It reaches the rejects of the
+airports that the key covers.`,
 		Args: subcommandOnly,
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("no subcommand is given: list, show, resubmit or dismiss")
@@ -112,7 +112,7 @@ func filtersOf(cmd *cobra.Command) url.Values {
 	return set
 }
 
-func (d *rejectDesk) list() *cobra.Command {
+func (d *rejectsClient) list() *cobra.Command {
 	most := 100
 	cmd := &cobra.Command{
 		Use:   "list",
@@ -131,7 +131,7 @@ func (d *rejectDesk) list() *cobra.Command {
 }
 
 // printList prints the first rejects of a query. most limits their number.
-func (d *rejectDesk) printList(cmd *cobra.Command, query url.Values, most int) error {
+func (d *rejectsClient) printList(cmd *cobra.Command, query url.Values, most int) error {
 	table := tabwriter.NewWriter(d.process.stdout, 0, 0, 2, ' ', 0)
 	if !d.json {
 		fmt.Fprintln(table, "ID\tSTATE\tRECEIVED\tDOOR\tAIRPORT\tCODES")
@@ -154,7 +154,7 @@ func (d *rejectDesk) printList(cmd *cobra.Command, query url.Values, most int) e
 	return failed(table.Flush())
 }
 
-func (d *rejectDesk) show() *cobra.Command {
+func (d *rejectsClient) show() *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a rejected message with its faults and its history",
@@ -187,7 +187,7 @@ func printableLines(text string) string {
 }
 
 // printVerdict prints a verdict with its diagnostics.
-func (d *rejectDesk) printVerdict(id, text, verdict string, diagnostics []ingestor.Diagnostic) {
+func (d *rejectsClient) printVerdict(id, text, verdict string, diagnostics []ingestor.Diagnostic) {
 	p := d.process
 	if verdict != "rejected" {
 		fmt.Fprintf(p.stdout, "%s: %s\n", id, printable(verdict))
@@ -197,9 +197,9 @@ func (d *rejectDesk) printVerdict(id, text, verdict string, diagnostics []ingest
 	verdictWriter{p.stdout, p.showsColour(p.stdout)}.write(messagefile.Message{File: id, Line: 1, Text: text}, outcome)
 }
 
-func (d *rejectDesk) resubmit() *cobra.Command {
+func (d *rejectsClient) resubmit() *cobra.Command {
 	var mended string
-	job := bulkJob{desk: d, action: "resubmit"}
+	job := bulkJob{client: d, action: "resubmit"}
 	cmd := &cobra.Command{
 		Use:   "resubmit [ID…]",
 		Short: "Judge rejected messages again, one as it is or mended, or many by ids or filters; exit code 1 if any is not accepted",
@@ -254,9 +254,9 @@ func (p *process) readText(ctx context.Context, name string) ([]byte, error) {
 	return nil, nil
 }
 
-func (d *rejectDesk) dismiss() *cobra.Command {
+func (d *rejectsClient) dismiss() *cobra.Command {
 	var reason string
-	job := bulkJob{desk: d, action: "dismiss"}
+	job := bulkJob{client: d, action: "dismiss"}
 	cmd := &cobra.Command{
 		Use:   "dismiss [ID…]",
 		Short: "Dismiss rejected messages, by ids or filters; exit code 1 if any of several is skipped",
@@ -273,13 +273,13 @@ func (d *rejectDesk) dismiss() *cobra.Command {
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&reason, "reason", "", "`why`; mandatory")
+	cmd.Flags().StringVar(&reason, "reason", "", "`reason` for the decision; mandatory")
 	job.addFlags(cmd)
 	return cmd
 }
 
 // ask sends a request about rejects, and returns the answer.
-func (d *rejectDesk) ask(cmd *cobra.Command, method, target string, body any) (document, error) {
+func (d *rejectsClient) ask(cmd *cobra.Command, method, target string, body any) (document, error) {
 	var answer document
 	err := d.fetch(cmd, method, target, body, &answer)
 	return answer, err
@@ -288,8 +288,9 @@ func (d *rejectDesk) ask(cmd *cobra.Command, method, target string, body any) (d
 // answerLimit bounds an answer, in bytes.
 const answerLimit = 128 << 20
 
-// fetch sends a request about rejects, and decodes an answer 2xx into want. Other answers are errors.
-func (d *rejectDesk) fetch(cmd *cobra.Command, method, target string, body, want any) error {
+// fetch sends a request about rejects, and decodes an answer with a status 2xx into want. Other
+// answers are errors.
+func (d *rejectsClient) fetch(cmd *cobra.Command, method, target string, body, want any) error {
 	eff, err := d.process.load(cmd)
 	if err != nil {
 		return err
@@ -310,7 +311,7 @@ func (d *rejectDesk) fetch(cmd *cobra.Command, method, target string, body, want
 		return answer.problem(status)
 	}
 	if err := json.Unmarshal(text, want); err != nil {
-		return failed(fmt.Errorf("the answer is not of a service like this: %w", err))
+		return failed(fmt.Errorf("the answer does not come from a bagtrail service of this version: %w", err))
 	}
 	if d.json {
 		_, err = fmt.Fprintf(d.process.stdout, "%s\n", text)
@@ -332,7 +333,7 @@ func (a document) problem(status int) error {
 }
 
 // send sends a request and returns status and body of the answer.
-func (d *rejectDesk) send(ctx context.Context, method, target string, body any) (status int, text []byte, err error) {
+func (d *rejectsClient) send(ctx context.Context, method, target string, body any) (status int, text []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	var sent io.Reader = http.NoBody
@@ -355,20 +356,20 @@ func (d *rejectDesk) send(ctx context.Context, method, target string, body any) 
 	}
 	defer func() { _ = answer.Body.Close() }()
 	if answer.StatusCode/100 == 3 {
-		return 0, nil, fmt.Errorf("the service answers with status %d and leads to %s: if that is the service, give it as --url",
+		return 0, nil, fmt.Errorf("the service answers with status %d and redirects to %s: if that is the service, give its URL as --url",
 			answer.StatusCode, answer.Header.Get("Location"))
 	}
 	text, err = io.ReadAll(io.LimitReader(answer.Body, answerLimit))
 	return answer.StatusCode, text, err
 }
 
-// serviceURL returns the URL of a service: the one that is given, or that of one on this machine
-// with these settings.
+// serviceURL returns the URL of a service: given, or the URL of a service on this machine with
+// these settings if given is "".
 func serviceURL(given string, conf *config.Config) (string, error) {
 	if given != "" {
 		u, err := url.Parse(given)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return "", &exit{Usage, fmt.Errorf("--url: %q is no http:// or https:// URL", given)}
+			return "", &exit{Usage, fmt.Errorf("--url: %q is not an http:// or https:// URL", given)}
 		}
 		return strings.TrimSuffix(given, "/"), nil
 	}

@@ -34,15 +34,15 @@ repeated, and run beside consumers, since filing again changes nothing. It commi
 raw topic. While changes are on it marks, on the topic of marks, the bags whose messages the index did not hold.
 
 With files, it takes messages in as the other doors do: accepted ones are appended to the raw topic and filed, rejected
-ones go to the rejects topic. A FILE is one message. Of a DIR it reads the files ending .txt or .bim, in the order of
-their names. "-" is the standard input. The messages count as received at --received, a millisecond apart, in their
+ones go to the rejects topic. A FILE is one message. In a DIR it reads the files ending in .txt or .bim, in the order
+of their names. "-" is the standard input. The messages count as received at --received, a millisecond apart, in their
 order. None is received in the future: without --received, a replay takes in at most 1000 messages a second. With the
 same files and the same --received, a repetition changes nothing; a replay that stops early says which --received it had.
 If a file cannot be read, replay that file alone: the others are filed. The messages get no position in the log: they
 come after others that were received in the same millisecond. With --kafka-brokers=off and a Redis in the process,
 nothing is kept.
 
-With --rejects, it judges the messages of the rejects topic again on which nobody has decided, and takes in those that
+With --rejects, it judges again those messages of the rejects topic on which nobody has decided, and takes in those that
 are accepted now. It reads the topic as far back as decisions are kept (BAGTRAIL_REJECT_RETENTION). A message that was
 posted with an API key is accepted only if that key may post it now.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -95,7 +95,8 @@ posted with an API key is accepted only if that key may post it now.`,
 }
 
 // checkOffsets returns an error if an offset of start is after the end of its partition of the raw
-// topic, or if there is no such partition: nothing of what is meant would be filed.
+// topic, or if there is no such partition. Such an offset is a mistake: nothing would be filed from
+// it.
 func (s *service) checkOffsets(ctx context.Context, start kafka.Start) error {
 	if start.Offsets == nil {
 		return nil
@@ -153,7 +154,7 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	return rejectedAny(int(done.Rejected))
 }
 
-// replayRejects judges the messages of the rejects topic again on which nobody has decided.
+// replayRejects judges again those messages of the rejects topic on which nobody has decided.
 func (p *process) replayRejects(ctx context.Context, s *service) error {
 	keys, err := s.readKeys()
 	if err != nil {
@@ -229,7 +230,8 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 	return rejectedAny(t.rejected)
 }
 
-// clearing clears the progress line before rejected messages are logged.
+// clearing is an ingestor.Rejects that clears the progress line, before rejected messages are
+// logged.
 type clearing struct{ *progress }
 
 // Reject implements ingestor.Rejects.
@@ -239,7 +241,8 @@ func (c clearing) Reject(context.Context, []ingestor.Rejection) error {
 }
 
 // tally counts messages by verdict. Known messages, which the index held before, count as accepted
-// too: a consumer may have filed them a moment ago. Unauthorised ones count as rejected too.
+// too, since a consumer may have filed them a moment ago. Unauthorised messages count as rejected
+// too.
 type tally struct{ accepted, known, rejected, unauthorised int }
 
 func (t *tally) add(v ingestor.Verdict) {

@@ -13,9 +13,9 @@ import (
 
 // openSecret reads the secret of the installation from the settings. If it is missing, and the
 // process runs the in-process broker or Redis, so that no other process needs the same secret,
-// openSecret makes one in the data directory. A broker in this process has locked that directory by
-// now. Without one, nothing but the secret needs the directory, so the service runs without a secret
-// if it can neither read nor write it there.
+// openSecret makes one in the data directory. An in-process broker has locked that directory by
+// now. Without this broker, only the secret needs the directory. So if the secret can be neither
+// read nor written there, the service runs without a secret.
 func (s *service) openSecret(context.Context) (err error) {
 	switch {
 	case !s.opens(httpDoor):

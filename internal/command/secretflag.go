@@ -6,8 +6,9 @@ import (
 	"bagtrail/internal/config"
 )
 
-// secretFlag is the value of a flag that is a secret. Other users of the machine see the arguments of
-// a process, so a secret may also come from a file: "@" and its name. It implements pflag.Value.
+// secretFlag is the value of a flag that is a secret. Other users of the machine see the arguments
+// of a process, so "@" and the name of a file stand for the secret in that file. It implements
+// pflag.Value.
 type secretFlag string
 
 // Set implements pflag.Value.

@@ -56,7 +56,7 @@ func (p *process) service(use, short string, doors []string, checks ...config.Ch
 			if eff.Kafka.Off {
 				doors = slices.DeleteFunc(doors, func(door string) bool { return door == kafkaDoor })
 			}
-			return logged(log, p.with(cmd.Context(), eff.Config, doors, log, serve))
+			return logged(log, p.withService(cmd.Context(), eff.Config, doors, log, serve))
 		},
 	}
 }
@@ -92,8 +92,9 @@ func logged(log *zap.Logger, err error) error {
 // of the service has failed; then its cause is the error of that part.
 type work func(ctx context.Context, s *service) error
 
-// with does work with a service that has these doors, and then stops the parts that were started.
-func (p *process) with(ctx context.Context, conf *config.Config, doors []string, log *zap.Logger, do work) (err error) {
+// withService does work with a service that has these doors, and then stops the parts that were
+// started.
+func (p *process) withService(ctx context.Context, conf *config.Config, doors []string, log *zap.Logger, do work) (err error) {
 	signal.Ignore(syscall.SIGPIPE) // a command with a service outlives the reader of its log
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)

@@ -50,13 +50,13 @@ type service struct {
 	clock  func() time.Time
 
 	cleanup    cleanup
-	background *group // what the doors need while they are open
-	readers    *group // of topics that the doors need; they end before the in-process broker
+	background *group // work that the doors need while they are open
+	readers    *group // readers of topics that the doors need; they end before the in-process broker
 
 	registry *prometheus.Registry
 	messages *prometheus.CounterVec
 	decided  atomic.Int64         // messages, for the state of the service: see count
-	refused  *prometheus.GaugeVec // watched files, by their settings
+	refused  *prometheus.GaugeVec // by the setting of a watched file: 1 if its content cannot be loaded
 	ready    telemetry.Readiness
 	state    telemetry.State // of the start and the stop
 
@@ -178,16 +178,16 @@ func (s *service) inProcess(part, what, variable string, fields ...zap.Field) {
 func listenOn(ctx context.Context, setting, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if _, malformed := errors.AsType[*net.AddrError](err); malformed {
-		return nil, &exit{Usage, unlistened(err, setting, address)}
+		return nil, &exit{Usage, listenError(err, setting, address)}
 	}
 	if err != nil {
-		return nil, failed(unlistened(err, setting, address))
+		return nil, failed(listenError(err, setting, address))
 	}
 	return listener, nil
 }
 
-// unlistened returns the error of a failed listen on the address of a setting.
-func unlistened(err error, setting, address string) error {
+// listenError returns the error of a failed listen on the address of a setting.
+func listenError(err error, setting, address string) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s: %s is in use", setting, address)
 	}

@@ -40,7 +40,7 @@ func (s *service) openKeys(context.Context) (err error) {
 // keysFile returns the name of the key file, or "" for the development key, which everybody knows.
 func (s *service) keysFile() string {
 	if s.conf.Files.Keys == "" && !s.conf.HTTP.Loopback() {
-		return filepath.Join(s.conf.DataDir, "keys.yaml") // which serve makes
+		return filepath.Join(s.conf.DataDir, "keys.yaml") // serve makes it
 	}
 	return s.conf.Files.Keys
 }
@@ -57,8 +57,8 @@ func (s *service) readKeys() (*apikey.Store, error) {
 	return keys, nil
 }
 
-// makeOwnKey makes a key file with a key of every right, unless there is one. It prints the key to
-// stdout this once, since the file holds only its digest.
+// makeOwnKey makes a key file with one key that has every right, unless the file exists. It prints
+// the key to stdout, only this once, since the file holds only its digest.
 func (s *service) makeOwnKey() error {
 	path := s.keysFile()
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -21,7 +21,7 @@ import (
 	"bagtrail/internal/simulate"
 )
 
-// simulation is the flags of the simulate command.
+// simulation holds the flags of the simulate command.
 type simulation struct {
 	options     simulate.Options
 	to          string // kafka, http, or the name of a file
@@ -43,11 +43,11 @@ func (p *process) simulate() *cobra.Command {
 It sends them to Kafka, over HTTP, or into a file. The same --seed, --start, --bags, --interval and --faults give the same
 bytes.
 
-Some messages are malformed on purpose (--faults). That a service rejects them is no failure, so the exit code is not 1.
-Over HTTP it is 3 if the service rejects any other message, or accepts one of these.
+Some messages are malformed on purpose (--faults). A service must reject them, so the exit code is not 1 then. Over HTTP
+it is 3 if the service rejects any other message, or accepts one of these.
 
 Records for Kafka have the times of the journey. Without --start these lie in the past, since brokers refuse records from
-the future. They do not count in GET /v1/feeds. Over HTTP the service sets the received times by its own clock.
+the future. Such records do not count in GET /v1/feeds. Over HTTP the service sets the received times by its own clock.
 The last line is JSON: what was sent, and the start.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -88,7 +88,7 @@ The last line is JSON: what was sent, and the start.`,
 	return cmd
 }
 
-// validate returns every fault of the numbers.
+// validate returns an error that joins all faults of the numbers.
 func (sim *simulation) validate() error {
 	err := sim.options.Validate()
 	if !(sim.rate >= 0) || math.IsInf(sim.rate, 0) { // so NaN is refused, too

@@ -17,7 +17,7 @@ const (
 	startPatience = 20 * time.Second
 	startPause    = 500 * time.Millisecond
 
-	changesPatience = 10 * time.Second // how long a start waits until changes can be asked for
+	changesPatience = 10 * time.Second // how long a start waits until changes can be queried
 	changesPause    = 20 * time.Millisecond
 )
 
@@ -39,9 +39,9 @@ func (s *service) waitForServers(ctx context.Context) error {
 	})
 }
 
-// waitForChanges waits until the changes that this process tells can be asked for: after a start their
-// index may have to be built first. If that takes too long, the process is ready without them, since
-// queries and messages do not need them.
+// waitForChanges waits until the changes that this process publishes can be queried: after a start
+// their index may have to be built first. If that takes too long, the process is ready without
+// them, since other queries, and messages, do not need them.
 func (s *service) waitForChanges(ctx context.Context) error {
 	if s.changes == nil || !s.opens(kafkaDoor) || !s.opens(httpDoor) {
 		return nil

@@ -17,7 +17,7 @@ type step func(*service, context.Context) error
 // tool does work with the parts of a service that steps open. It opens no door.
 func (p *process) tool(ctx context.Context, conf *config.Config, do work, steps ...step) error {
 	collector.Limit()
-	return p.with(ctx, conf, nil, p.logger(conf), func(ctx context.Context, s *service) error {
+	return p.withService(ctx, conf, nil, p.logger(conf), func(ctx context.Context, s *service) error {
 		for _, step := range steps {
 			if err := step(s, ctx); err != nil {
 				return err
@@ -27,7 +27,7 @@ func (p *process) tool(ctx context.Context, conf *config.Config, do work, steps 
 	})
 }
 
-// streamingHeap is how much memory Go may take while files are read as streams, in bytes.
+// streamingHeap is Go's memory limit, in bytes, while files are read as streams.
 const streamingHeap = 32 << 20
 
 // progress shows on a terminal how far a tool has come.
@@ -37,7 +37,7 @@ type progress struct {
 	visible bool
 }
 
-// newProgress returns a progress on w. It shows nothing if w is no terminal.
+// newProgress returns a progress on w. It shows nothing if w is not a terminal.
 func newProgress(w io.Writer) progress {
 	if !telemetry.IsTerminal(w) {
 		w = nil

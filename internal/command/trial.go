@@ -10,8 +10,8 @@ import (
 	"bagtrail/internal/telemetry"
 )
 
-// serveTrial serves, at an address, the other side of a service for trials: the delayed-bag system or
-// a receiver of webhooks. It returns when the command ends. The log has hint with the URL after it.
+// serveTrial serves, for trials, the other side of a service at an address: the delayed-bag system
+// or a receiver of webhooks. It logs hint, followed by the URL, and returns when the command ends.
 func (p *process) serveTrial(cmd *cobra.Command, address, hint string, handler func(*zap.Logger) http.Handler) error {
 	eff, err := p.load(cmd)
 	if err != nil {

@@ -28,7 +28,7 @@ type validation struct {
 	colour   bool
 
 	out      *bufio.Writer
-	buffer   []byte // of the JSON line, used again
+	buffer   []byte // for a JSON line; reused
 	messages int
 	rejected int
 }
@@ -49,7 +49,7 @@ terminal the output has colours, unless NO_COLOR is set.
 
 With --json it prints one object per message, each on a line: file, message (its number in the file), kind ("BSM", "BPM",
 the identifier found, or ""), accepted, errors, warnings. Each error and warning has the members of a diagnostic of
-POST /v1/messages: columns count bytes from 1, and end_column is the first behind the fault.`,
+POST /v1/messages: columns count bytes from 1, and end_column is the first one after the fault.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			eff, err := p.load(cmd)
 			if err != nil {
@@ -156,8 +156,8 @@ func (v *validation) appendJSON(dst []byte, m messagefile.Message, outcome inges
 	return append(dst, "}\n"...)
 }
 
-// moment parses the text of a flag: a time in RFC 3339, or a day, which stands for 00:00 UTC. For the
-// empty text it returns missing.
+// moment parses the text of a flag: a time in RFC 3339, or a day, which stands for 00:00 UTC. If
+// text is empty, it returns missing.
 func moment(flag, text string, missing time.Time) (time.Time, error) {
 	if text == "" {
 		return missing, nil
@@ -167,5 +167,5 @@ func moment(flag, text string, missing time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, &exit{Usage, fmt.Errorf("%s: %q is no time such as 2026-11-21T13:10:00Z", flag, text)}
+	return time.Time{}, &exit{Usage, fmt.Errorf("%s: %q is not a time such as 2026-11-21T13:10:00Z", flag, text)}
 }

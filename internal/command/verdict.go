@@ -19,7 +19,7 @@ type verdictWriter struct {
 	colour bool // w is a terminal that shows colours
 }
 
-// showsColour reports whether what is written to w may have colours.
+// showsColour reports whether the output to w may have colours.
 func (p *process) showsColour(w io.Writer) bool {
 	isSet := func(entry string) bool {
 		value, found := strings.CutPrefix(entry, "NO_COLOR=")

@@ -12,8 +12,8 @@ import (
 // build describes the binary.
 type build struct{ version, commit string }
 
-// thisBuild returns what the Go toolchain has written into the binary; "unknown" replaces what is
-// missing.
+// thisBuild returns the version and the commit that the Go toolchain has written into the binary.
+// "unknown" replaces a missing one.
 func thisBuild() build {
 	info, found := debug.ReadBuildInfo()
 	if !found {

@@ -14,7 +14,7 @@ import (
 	"bagtrail/internal/webhooks"
 )
 
-// noWebhooks says why there are no webhooks, or "".
+// noWebhooks says why there are no webhooks. It returns "" if there are webhooks.
 func (s *service) noWebhooks() string {
 	c := s.conf.Kafka
 	switch {

@@ -50,7 +50,7 @@ func (s *service) openDownstream(ctx context.Context) error {
 			return telemetry.Serve(ctx, trialServer(new(wtr.Simulator)), listener)
 		})
 		s.inProcess("delayed-bag system", "a simulator", "BAGTRAIL_WTR_URL", zap.String("address", address))
-		if !s.conf.Redis.InProcess() { // so it is no trial
+		if !s.conf.Redis.InProcess() { // so the installation is not a trial
 			s.log.Warn("delayed-bag reports go to a simulator: they are answered with invented references, and reach nobody",
 				zap.String("replaced_by", "BAGTRAIL_WTR_URL"))
 		}
