@@ -16,7 +16,7 @@ type Config struct {
 	HTTP    HTTP
 	Ops     Ops
 	DataDir string // of the in-process broker, and of the secret and the key file that serve makes
-	Secret  string // from which keys are derived; "" if there is none
+	Secret  string // the secret from which keys are derived; "" if there is none
 	Redis   Redis
 	Kafka   Kafka
 	WTR     WTR
@@ -33,13 +33,13 @@ type HTTP struct {
 	Linger  time.Duration // how long a stopping process still takes requests, so that load balancers notice
 	Drain   time.Duration // how long it then waits for requests under way
 
-	AnswerBytes    int64          // memory of all large answers together
-	Streams        int            // how many streams and waiting requests a key may have open
-	Origins        []string       // whose pages may call /v1 from a browser
-	TrustedProxies []netip.Prefix // whose X-Forwarded-For names the caller
+	AnswerBytes    int64          // size in bytes of each of four memories, see the setting http-answer-bytes
+	Streams        int            // how many streams and waiting requests a key may have open, together
+	Origins        []string       // origins whose pages may call /v1 from a browser
+	TrustedProxies []netip.Prefix // proxies whose X-Forwarded-For names the caller
 	Console        bool           // serve the pages under /console
 
-	WebhookNetworks []netip.Prefix // networks to which webhooks may be posted beside public addresses
+	WebhookNetworks []netip.Prefix // networks to which webhooks may be posted in addition to public addresses
 }
 
 // TLS reports whether the server speaks HTTPS.
@@ -75,7 +75,7 @@ type Kafka struct {
 	Topic                   string // messages as sent
 	RejectsTopic            string
 	ChangesTopic            string // "": there are no changes
-	MarksTopic              string // of plates that may have changed
+	MarksTopic              string // marks of plates that may have changed
 	WebhooksTopic           string // "": there are no webhooks
 	Group                   string
 }

@@ -228,22 +228,22 @@ func TestEveryFaultIsReportedAtOnce(t *testing.T) {
 		[]string{"BAGTRAIL_HTTP_ADDR=:8080", "BAGTRAIL_KAFKA_EVENTS_TOPIC=bag.events", "BAGTRAIL_KAFKA_BROKER=a:1", "BAGTRAIL_KAFKA_BROKERS=a,b:99999", "BAGTRAIL_TEST_X=1", "HOME=/"},
 		config.KeysOrLoopback)
 	want := []string{
-		`BAGTRAIL_KAFKA_EVENTS_TOPIC is no variable of bagtrail; BAGTRAIL_KAFKA_CHANGES_TOPIC took its place`,
-		`BAGTRAIL_KAFKA_BROKER is no variable of bagtrail; did you mean BAGTRAIL_KAFKA_BROKERS?`,
+		`BAGTRAIL_KAFKA_EVENTS_TOPIC is not a variable of bagtrail; BAGTRAIL_KAFKA_CHANGES_TOPIC took its place`,
+		`BAGTRAIL_KAFKA_BROKER is not a variable of bagtrail; did you mean BAGTRAIL_KAFKA_BROKERS?`,
 		file + ` line 2: http_adr: unknown member; did you mean http_addr?`,
 		file + ` line 3: log_level: not a plain value`,
-		`BAGTRAIL_HTTP_ANSWER_BYTES "1MB" is no size such as 512KiB, 64MiB or 1GiB (flag --http-answer-bytes)`,
-		`BAGTRAIL_CORS_ORIGINS "https://ops.example/" holds "https://ops.example/", which is no origin such as https://ops.example (flag --cors-origins)`,
+		`BAGTRAIL_HTTP_ANSWER_BYTES "1MB" is not a size such as 512KiB, 64MiB or 1GiB (flag --http-answer-bytes)`,
+		`BAGTRAIL_CORS_ORIGINS "https://ops.example/" holds "https://ops.example/", which is not an origin such as https://ops.example (flag --cors-origins)`,
 		`BAGTRAIL_TRUSTED_PROXIES "10.0.0.1,proxy" holds "proxy", which is neither an address nor a network such as 10.0.0.0/8 (flag --trusted-proxies)`,
 		`BAGTRAIL_CONSOLE "yes" is neither on nor off (flag --console)`,
 		`BAGTRAIL_OPS_ADDR is empty (flag --ops-addr)`,
 		`BAGTRAIL_KAFKA_TLS "perhaps" is neither true nor false (flag --kafka-tls)`,
-		`BAGTRAIL_RETENTION "soon" is no duration such as 10s, 5m or 4320h (file ` + file + `)`,
+		`BAGTRAIL_RETENTION "soon" is not a duration such as 10s, 5m or 4320h (file ` + file + `)`,
 		`BAGTRAIL_HTTP_TLS_KEY is missing: TLS needs the certificate and its key`,
 		`BAGTRAIL_KAFKA_BROKERS "a" is not host:port (environment BAGTRAIL_KAFKA_BROKERS)`,
 		`BAGTRAIL_KAFKA_BROKERS "b:99999" has the port "99999", which is none of 0 to 65535 (environment BAGTRAIL_KAFKA_BROKERS)`,
-		`BAGTRAIL_KAFKA_TOPIC "a b" is no topic name: letters, digits, dot, underscore, hyphen, at most 249 (file ` + file + `)`,
-		`BAGTRAIL_WTR_URL is no http:// or https:// URL (flag --wtr-url)`,
+		`BAGTRAIL_KAFKA_TOPIC "a b" is not a topic name: letters, digits, dot, underscore, hyphen, at most 249 (file ` + file + `)`,
+		`BAGTRAIL_WTR_URL is not an http:// or https:// URL (flag --wtr-url)`,
 		`BAGTRAIL_HTTP_ADDR ":8080" is not a loopback address: without BAGTRAIL_KEYS_FILE only the development key exists, and it opens everything (environment BAGTRAIL_HTTP_ADDR)`,
 	}
 	if !slices.Equal(got, want) {
@@ -356,7 +356,7 @@ func flatten(err error) []error {
 func TestTheDelayedBagSystemHasAnHTTPAddressThatNoFaultRepeats(t *testing.T) {
 	for _, address := range []string{"ftp://u:hunter2@h", "localhost:80", "http://", "http://u:hunter2@[::1", "/path"} {
 		got := faults(t, []string{"--wtr-url=" + address}, nil)
-		if len(got) != 1 || !strings.HasPrefix(got[0], "BAGTRAIL_WTR_URL is no http:// or https:// URL") || strings.Contains(got[0], "hunter2") {
+		if len(got) != 1 || !strings.HasPrefix(got[0], "BAGTRAIL_WTR_URL is not an http:// or https:// URL") || strings.Contains(got[0], "hunter2") {
 			t.Errorf("%q: %q", address, got)
 		}
 	}

@@ -88,7 +88,8 @@ func maskQuery(query string) string {
 	return strings.Join(members, "&")
 }
 
-// quote returns the text that was given as a fault shows it, and a blank; "" if it is a secret.
+// quote returns the given text in quotation marks, and a blank, for the text of a fault. For a
+// secret it returns "".
 func (s setting) quote() string {
 	if s.secret {
 		return ""

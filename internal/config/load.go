@@ -33,18 +33,18 @@ func (v *flagValue) String() string        { return v.text }
 func (v *flagValue) Set(text string) error { v.text = text; return nil }
 func (v *flagValue) Type() string          { return v.kind }
 
-// given is the text of a setting, and where it was given: "flag --http-addr"; "" if it is the
-// default.
+// given is the text of a setting, and its source, such as "flag --http-addr". The source is "" if
+// the text is the default.
 type given struct{ text, source string }
 
-// layer holds what one source gives: the flags, the environment or the file. The names are those of
-// flags: "http-addr", and "redis-url-file" for the file of a secret.
+// layer holds the settings that one source gives: the flags, the environment or the file. The names
+// are those of flags: "http-addr", and "redis-url-file" for the file of a secret.
 type layer map[string]given
 
-// Load returns the configuration of parsed flags, which [AddFlags] has added, of environ, in the form
-// of [os.Environ], and of the file that one of them names. checks are called after those of the
-// sections. The error joins all faults, those of settings as [*Fault]; a Config with faults is not
-// returned.
+// Load returns the configuration from these sources: the parsed flags, which [AddFlags] has added;
+// environ, in the form of [os.Environ]; and the file that one of them names. checks are called
+// after the checks of the sections. If there are faults, Load returns no configuration, and an
+// error that joins all of them, those of settings as [*Fault].
 func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, error) {
 	conf := &Config{}
 	f := &Faults{settings: conf.settings()}
@@ -118,7 +118,7 @@ func fromFlags(fs *pflag.FlagSet) layer {
 	return flags
 }
 
-// testPrefix begins the variables of the tests, which are no settings.
+// testPrefix begins the variables of the tests, which are not settings.
 const testPrefix = prefix + "TEST_"
 
 // serviceLink matches the variables that Kubernetes makes for a Service whose name begins with
@@ -140,7 +140,7 @@ func (f *Faults) fromEnviron(environ []string) layer {
 		case i >= 0 && (text != "" || slices.ContainsFunc(f.settings, func(s setting) bool { return s.name == known[i] && s.empty })):
 			env[known[i]] = given{text, "environment " + name}
 		case i < 0 && !serviceLink.MatchString(entry):
-			f.Add(&Fault{name, "is no variable of bagtrail" + didYouMean(name, known, variable), ""})
+			f.Add(&Fault{name, "is not a variable of bagtrail" + didYouMean(name, known, variable), ""})
 		}
 	}
 	return env
@@ -164,8 +164,8 @@ var successors = map[string]string{
 	"BAGTRAIL_KAFKA_EVENTS_TOPIC": "kafka-changes-topic", "kafka_events_topic": "kafka-changes-topic",
 }
 
-// didYouMean returns the end of a sentence about an unknown name: the setting that replaced it, or the
-// suggestion of DidYouMean. spell returns how the layer of the name spells a setting.
+// didYouMean returns the end of a sentence about an unknown name: the setting that replaced it, or
+// the suggestion of DidYouMean. spell returns the name of a setting as the source spells it.
 func didYouMean(written string, known []string, spell func(string) string) string {
 	if name, removed := successors[written]; removed {
 		return "; " + spell(name) + " took its place"
@@ -196,10 +196,10 @@ func DidYouMean(written string, known []string) string {
 	return "; did you mean " + best + "?"
 }
 
-// shortestBeginning is how many letters of a name are enough to suggest it.
+// shortestBeginning is the number of letters of a name that are enough to suggest it.
 const shortestBeginning = 3
 
-// distance is the number of letters to insert, remove or replace to get from a to b.
+// distance returns the number of bytes to insert, remove or replace to get from a to b.
 func distance(a, b string) int {
 	costs := make([]int, len(b)+1)
 	for j := range costs {

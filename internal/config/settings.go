@@ -25,7 +25,7 @@ type setting struct {
 	given given // set by Load
 }
 
-// value is a kind of text, and how it is read.
+// value says what kind of text a setting has, and reads it.
 type value struct {
 	kind string // "string", "bool", "duration", "size" or "int"
 	set  func(text string) error
@@ -63,7 +63,7 @@ func (c *Config) settings() []setting {
 		{name: "cors-origins", value: origins(&c.HTTP.Origins), empty: true, usage: "comma-separated `list` of origins, such as https://ops.example, whose pages may call /v1"},
 		{name: "trusted-proxies", value: networks(&c.HTTP.TrustedProxies), empty: true, usage: "comma-separated `list` of addresses and networks whose X-Forwarded-For names the caller, and whose X-Forwarded-Proto says whether it uses TLS"},
 		{name: "console", init: "on", value: onOff(&c.HTTP.Console), usage: "`on` or off: serve the pages for people under /console"},
-		{name: "webhook-networks", value: networks(&c.HTTP.WebhookNetworks), empty: true, usage: "comma-separated `list` of addresses and networks to which webhooks may lead beside public addresses; if set, http is allowed for every address"},
+		{name: "webhook-networks", value: networks(&c.HTTP.WebhookNetworks), empty: true, usage: "comma-separated `list` of addresses and networks to which webhooks may be posted in addition to public addresses; if set, http is allowed for every address"},
 		{name: "ops-addr", init: "127.0.0.1:8081", value: text(&c.Ops.Addr), usage: "`address` on which /livez, /readyz, /metrics and /debug/pprof are served"},
 		{name: "data-dir", init: "./bagtrail-data", value: text(&c.DataDir), usage: "`directory` of the data of the in-process broker, and of the secret and the key file that serve makes"},
 		{name: "secret", value: text(&c.Secret), empty: true, secret: true, usage: "`secret` of at least 32 bytes, the same in all processes, that signs webhooks and browser sessions"},
@@ -129,7 +129,7 @@ func onOff(dst *bool) value {
 }
 
 func duration(dst *time.Duration) value {
-	return parsed("duration", dst, time.ParseDuration, "is no duration such as 10s, 5m or 4320h")
+	return parsed("duration", dst, time.ParseDuration, "is not a duration such as 10s, 5m or 4320h")
 }
 
 func size(dst *int64) value {
@@ -142,7 +142,7 @@ func size(dst *int64) value {
 		}
 		n, err := strconv.ParseUint(number, 10, 64)
 		if err != nil || n > math.MaxInt64/unit {
-			return errors.New("is no size such as 512KiB, 64MiB or 1GiB")
+			return errors.New("is not a size such as 512KiB, 64MiB or 1GiB")
 		}
 		*dst = int64(n * unit)
 		return nil
@@ -150,7 +150,7 @@ func size(dst *int64) value {
 }
 
 func count(dst *int) value {
-	return parsed("int", dst, strconv.Atoi, "is no whole number")
+	return parsed("int", dst, strconv.Atoi, "is not a whole number")
 }
 
 func networks(dst *[]netip.Prefix) value {
@@ -170,7 +170,7 @@ func networks(dst *[]netip.Prefix) value {
 	}}
 }
 
-// usualPorts are the ports that stand in no origin.
+// usualPorts are the default ports of the schemes, which an origin leaves out.
 var usualPorts = map[string]string{"http": "80", "https": "443"}
 
 func origins(dst *[]string) value {
@@ -180,7 +180,7 @@ func origins(dst *[]string) value {
 			u, err := url.Parse(item)
 			if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || item != u.Scheme+"://"+u.Host ||
 				u.Host != strings.ToLower(u.Host) || u.Port() == usualPorts[u.Scheme] { // browsers send neither capitals nor a usual port
-				return fmt.Errorf("holds %q, which is no origin such as https://ops.example", item)
+				return fmt.Errorf("holds %q, which is not an origin such as https://ops.example", item)
 			}
 			*dst = append(*dst, item)
 		}
@@ -217,11 +217,11 @@ func (f *Fault) Error() string {
 
 // Faults collects the faults of a configuration.
 type Faults struct {
-	settings []setting // with what was given
+	settings []setting // with the given texts
 	all      []error
 }
 
-// If adds a fault of a setting if it has one.
+// If adds a fault of the setting name if faulty is true.
 func (f *Faults) If(faulty bool, name, format string, args ...any) {
 	if faulty {
 		i := slices.IndexFunc(f.settings, func(s setting) bool { return s.name == name })
@@ -229,7 +229,7 @@ func (f *Faults) If(faulty bool, name, format string, args ...any) {
 	}
 }
 
-// Add adds any other error; nil is none.
+// Add adds any other error. It ignores nil.
 func (f *Faults) Add(err error) { f.all = append(f.all, err) }
 
 func (f *Faults) add(name, source, format string, args ...any) {

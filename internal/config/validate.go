@@ -29,7 +29,8 @@ func (c *Config) validate(f *Faults) {
 	c.distinctAddresses(f)
 }
 
-// leastAnswers has room for the list of a large aircraft in the half that a key may have.
+// leastAnswers is the smallest AnswerBytes. Its half, which a key may use, has room for the list of
+// bags of a large aircraft.
 const leastAnswers = 2 << 20
 
 func (h HTTP) validate(f *Faults) {
@@ -84,13 +85,14 @@ func (k Kafka) validateTopics(f *Faults) {
 			continue
 		}
 		valid := topicName.MatchString(t.topic) && t.topic != "." && t.topic != ".."
-		f.If(!valid, t.name, "%q is no topic name: letters, digits, dot, underscore, hyphen, at most 249", t.topic)
+		f.If(!valid, t.name, "%q is not a topic name: letters, digits, dot, underscore, hyphen, at most 249", t.topic)
 		f.If(valid && used[t.topic] != "", t.name, "is the same topic as %s", used[t.topic])
 		used[t.topic] = cmp.Or(used[t.topic], variable(t.name))
 	}
 }
 
-// longestWTR leaves time for the answer before the caller's connection is closed.
+// longestWTR is the longest timeout of the delayed-bag system. It leaves time to answer before the
+// caller's connection is closed.
 const longestWTR = 25 * time.Second
 
 // validate checks the section. No fault shows the URL, which may hold a password.
@@ -98,7 +100,7 @@ func (w WTR) validate(f *Faults) {
 	f.positive("wtr-timeout", w.Timeout)
 	f.If(w.Timeout > longestWTR, "wtr-timeout", "is longer than %v: the caller's connection would be closed before the answer", longestWTR)
 	u, err := url.Parse(w.URL)
-	f.If(!w.InProcess() && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"), "wtr-url", "is no http:// or https:// URL")
+	f.If(!w.InProcess() && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"), "wtr-url", "is not an http:// or https:// URL")
 }
 
 func (r Rules) validate(f *Faults) {
@@ -122,7 +124,7 @@ func (c *Config) distinctAddresses(f *Faults) {
 	}
 }
 
-// A Check is a check that only some commands make. It adds what it finds to the faults.
+// A Check is a check that only some commands make. It adds the faults that it finds.
 type Check func(*Config, *Faults)
 
 // KeysOrLoopback checks that there is a key file if other machines reach the HTTP server: without
@@ -133,13 +135,13 @@ func KeysOrLoopback(c *Config, f *Faults) {
 		"%q is not a loopback address: without %s only the development key exists, and it opens everything", c.HTTP.Addr, variable("keys-file"))
 }
 
-// SharedRedis checks that Redis runs in a process of its own.
+// SharedRedis checks that Redis runs outside this process.
 func SharedRedis(c *Config, f *Faults) {
 	f.If(c.Redis.InProcess(), "redis-url",
 		"is missing: this command needs a Redis that other processes use too; serve alone can run with the in-process Redis")
 }
 
-// SharedKafka checks that the brokers run in processes of their own, if there are any.
+// SharedKafka checks that the brokers, if there are any, run outside this process.
 func SharedKafka(c *Config, f *Faults) {
 	f.If(c.Kafka.InProcess(), "kafka-brokers",
 		"is missing: this command needs the brokers that other processes use too; serve alone can run with the in-process broker")
@@ -193,7 +195,8 @@ func (f *Faults) positive(name string, d time.Duration) {
 	f.If(d <= 0, name, "is not greater than 0")
 }
 
-// longestKept leaves room for what is added to a retention: a time.Duration ends at 292 years.
+// longestKept is the longest retention. A time.Duration holds at most 292 years, and the service
+// adds other durations to a retention.
 const longestKept = 100 * 365 * 24 * time.Hour
 
 // kept checks that a retention is not shorter than a second, the unit in which Redis keeps values, nor
