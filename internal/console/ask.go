@@ -16,7 +16,7 @@ import (
 type problem struct {
 	Status    int    `json:"status"`
 	Title     string `json:"title"`
-	Detail    string `json:"detail"` // sentences, the last of which may have no full stop
+	Detail    string `json:"detail"` // sentences; the last one may have no full stop
 	Code      string `json:"code"`
 	RequestID string `json:"request_id"`
 	Wait      string `json:"-"` // seconds until the next try, or ""
@@ -36,14 +36,14 @@ func (a *answer) Header() http.Header         { return a.header }
 func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
 func (a *answer) WriteHeader(status int)      { a.status = status }
 
-// carried lists the headers that ask copies from the request for a page to its request to an
-// operation: who asks, from where, and the request id. The origin protects the operation against
-// forged forms.
+// carried lists the headers that ask copies from the request for a page to the request to an
+// operation: the caller, where the request comes from, and the request id. The origin protects the
+// operation against forged forms.
 var carried = []string{"Cookie", "Origin", "Sec-Fetch-Site", "X-Forwarded-For", "X-Forwarded-Proto", "X-Request-Id"}
 
 // ask sends a request to an operation of /v1 in this process, as the caller of r, and decodes the
-// answer into v, unless that is nil. body is sent as JSON unless it is nil. It returns the header of
-// the answer.
+// answer into v, unless v is nil. header is added to the request. body is sent as JSON unless it is
+// nil. ask returns the header of the answer.
 func (c *Console) ask(r *http.Request, header http.Header, method, target string, body, v any) (http.Header, *problem) {
 	var content io.Reader = http.NoBody
 	if body != nil {

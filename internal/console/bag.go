@@ -21,7 +21,7 @@ type tracked struct {
 	Current  *legDoc // the leg on which the bag is, or goes next; nil if no flight is known
 	Status   status
 	Last     *eventDoc
-	LastOf   string // plate of the last event, if it is another plate
+	LastOf   string // plate of the last event; "" if it is Plate
 	AtOrigin bool   // Last is where Current begins
 	AtEnd    bool   // Last is where Current ends
 	Original string // the bag before this one in the rush chain, or ""
@@ -43,7 +43,7 @@ type eventDay struct {
 type trackedEvent struct {
 	eventDoc
 	Plate string    // "" for the bag of the page
-	at    time.Time // by which the events of several bags are ordered
+	at    time.Time // orders the events of several bags
 }
 
 // chainLink is a plate of a rush chain.
@@ -54,8 +54,9 @@ type chainLink struct {
 	Leg   *legDoc
 }
 
-// Landed reports whether the bag was seen at the destination of its leg after it was loaded, or is
-// said to have arrived with its flight: the airport of its departure may not tell of loading.
+// Landed reports whether the bag was last seen at the destination of its leg, after the status of
+// the leg was set. The bag must also be loaded, or an event must say that it has arrived with its
+// flight, since the departure airport may not report loads.
 func (t tracked) Landed() bool {
 	arrived := func(e trackedEvent) bool { return e.arrivedWith(t.Current) }
 	return t.AtEnd && t.Last.Happened.After(t.Current.StatusSince) && (t.Status.Class == "air" || t.Status.Class == "con" ||
@@ -85,7 +86,7 @@ func (v *visit) bag() (view, *problem) {
 	follow = smallmap.Distinct(follow)
 	filter := url.Values{"plate": follow}
 	cursor := found.Cursor
-	if len(follow) > 1 { // a cursor belongs to its filter; what changes after it was taken is told, so read again what came before
+	if len(follow) > 1 { // a cursor belongs to its filter: take one for all plates, and then read again all changes before it
 		cursor, found = v.cursor(filter), answer{}
 		if p := v.ask(query, nil, &found); p != nil {
 			return shown, p
@@ -113,7 +114,7 @@ func (v *visit) bag() (view, *problem) {
 	return shown, nil
 }
 
-// maxChained is how many plates of a rush chain are read.
+// maxChained is the largest number of other plates of a rush chain that are read.
 const maxChained = 20
 
 // chained reads the bags of other plates of a rush chain.
@@ -132,8 +133,8 @@ func (v *visit) chained(plates []string) ([]bagDoc, *problem) {
 	return found.Bags, p
 }
 
-// ofPassenger returns the plates of the other bags of a bag's passenger that depart on the day of its
-// current leg, without those of the rush chain. If they cannot be found, the page goes without them.
+// ofPassenger returns the plates of the other bags of a bag's passenger that depart on the day of
+// its current leg, without those of the rush chain. If the search fails, it returns none.
 func (v *visit) ofPassenger(t tracked) (plates []string) {
 	leg := current(t.Legs, v.now)
 	if t.Passenger.PNR == "" || leg == nil {
@@ -192,9 +193,9 @@ func (v *visit) track(b bagDoc, others []bagDoc) tracked {
 	return t
 }
 
-// linked returns the bag of a plate that is in the rush chain of b, or nil. A plate is used again,
-// also by passengers of the same surname: the bag is the one whose own chain has b. Of several rush
-// bags of one original, its chain has only the last; then PNR and surname tell.
+// linked returns the bag of a plate that is in the rush chain of b, or nil. Plates are reused, even
+// by passengers of the same surname, so the best bag is one whose own chain has b. If an original
+// has several rush bags, its chain has only the last one; then PNR and surname decide.
 func (b *bagDoc) linked(plate string, among []bagDoc) (best *bagDoc) {
 	most := 0
 	for i := range among {
@@ -218,9 +219,9 @@ func (b *bagDoc) linked(plate string, among []bagDoc) (best *bagDoc) {
 	return best
 }
 
-// current returns the current leg: the first living leg that the bag has not flown, of those from
-// the last one on which it is loaded, otherwise the last living leg. A leg that is known only from
-// an .I has no status: it tells where the bag comes from.
+// current returns the current leg: the first living leg that the bag has not flown, counted from
+// the last leg on which it is loaded. If there is none, it is the last living leg. A leg that is
+// known only from an .I has no status and is skipped, since it only says where the bag comes from.
 func current(legs []legDoc, now time.Time) *legDoc {
 	from := 0
 	for i, l := range legs {

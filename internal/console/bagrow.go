@@ -10,7 +10,7 @@ import (
 // bagRow is a bag in the list of a flight.
 type bagRow struct {
 	listedDoc
-	ID      string // of the element
+	ID      string // id of its HTML element
 	Class   string
 	Status  status
 	Age     string // since the last event; "" if the key does not see it

@@ -14,13 +14,13 @@ import (
 // boardPage is the data of the screen of the flights of an airport and day.
 type boardPage struct {
 	Airport   string
-	Unknown   string // what was asked for instead of an airport, or ""
+	Unknown   string // the text in place of a known airport, or ""
 	Direction string // D or A
 	Date      time.Time
 	Today     bool
 	Bags      int
 	Flights   []boardRow // all flights
-	Rows      []boardRow // the flights that the request asks for
+	Rows      []boardRow // the flights that the request asks for, see visit.rows
 	Urgent    []boardRow // the flights at risk, the first to depart first
 	AtRisk    int        // how many bags of Urgent are missing
 	Ahead     int        // how many flights have not departed, or not landed
@@ -28,9 +28,10 @@ type boardPage struct {
 	WithDelay int
 }
 
-// boardRow is a flight on the board. It is flat and its fields are texts, since templates are slow.
+// boardRow is a flight on the board. It is flat, and its fields are shown as they are, since
+// templates are slow.
 type boardRow struct {
-	Key      string // as the script names it
+	Key      string // the name of the flight in the script, see visit.rows
 	Class    string
 	Words    string // in lower case, for the filter
 	Link     string
@@ -65,7 +66,7 @@ func (v *visit) board() (view, *problem) {
 	date, err := time.Parse(time.DateOnly, asked.Get("date"))
 	direction := cmp.Or(asked.Get("direction"), "D")
 	if airport != "" && !v.airports.KnownLocation(airport) {
-		shown.Data = boardPage{Unknown: "That"} // other words of an address are not shown
+		shown.Data = boardPage{Unknown: "That"} // the page does not show any text that an address may hold
 		if parser.IsThreeCapitals(airport) {
 			shown.Data = boardPage{Unknown: airport}
 		}

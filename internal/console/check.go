@@ -47,8 +47,8 @@ type check struct {
 	Text     string
 	Lines    []line
 	Faults   []diagnosticDoc // errors, then warnings
-	Events   []madeEvent     // the first maxEvents events that the message makes if it is the first of its bags
-	More     int             // how many more there are
+	Events   []madeEvent     // the first maxEvents events that the message would make as the first of its bags
+	More     int             // how many more events there are
 	Verdict  string
 	Problem  *problem // the text could not be checked
 	Editable bool     // the reject can be resubmitted
@@ -65,7 +65,7 @@ type line struct {
 	Text  string
 	Marks string // blanks and carets, in characters
 	Codes string
-	Error bool // one of the faults is no warning
+	Error bool // one of the faults is an error
 }
 
 // lineFeeds replaces the line ends of messages by LF, as a text field does.
@@ -145,8 +145,8 @@ func (v *visit) checkReject() (view, *problem) {
 		} `json:"results"`
 	}
 	text := v.text()
-	question := map[string]any{"messages": []any{map[string]any{"text": text}}}
-	if p := v.ask("/v1/messages/validate", question, &answer); p != nil {
+	body := map[string]any{"messages": []any{map[string]any{"text": text}}}
+	if p := v.ask("/v1/messages/validate", body, &answer); p != nil {
 		return view{Data: rejectsPage{Check: check{Problem: p}}}, nil
 	}
 	if len(answer.Results) != 1 {

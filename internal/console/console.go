@@ -2,8 +2,8 @@
 // jobs over them, and feeds.
 //
 // It has no access of its own. Every page asks the operations of /v1 in this process, with the
-// cookies of its request, so that it shows only what the key of the session may see. Names and PNRs
-// are posted; no address of a page holds one, except the fragment, which has the words of a filter.
+// cookies of its request, so it shows only what the key of the session may see. Names and PNRs are
+// posted. No address of a page holds one, except in its fragment, which has the words of a filter.
 //
 // Pages are html/template with one stylesheet and one script, all embedded. The content security
 // policy allows only resources of this service, and nothing inline.
@@ -30,7 +30,7 @@ const Path = "/console/"
 // Console is the handler of all pages.
 type Console struct {
 	mux      *http.ServeMux
-	handler  http.Handler // mux, without the forms of other origins
+	handler  http.Handler // mux behind a check that refuses forms of other origins
 	v1       http.Handler
 	airports *airport.Library
 	clock    func() time.Time
@@ -41,8 +41,8 @@ type Console struct {
 //go:embed templates static
 var embedded embed.FS
 
-// policy lets a page load from this service and send to it only. Browsers ignore inline scripts and
-// styles.
+// policy lets a page load resources only from this service, and send only to it. Browsers then
+// ignore inline scripts and styles.
 const policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // New returns the console. v1 serves the operations of /v1; New does not call it.

@@ -80,7 +80,8 @@ type legDoc struct {
 	Arrival     timesDoc  `json:"arrival"`
 }
 
-// Ahead reports whether the flight is known to depart later. A bag may be reported delayed before.
+// Ahead reports whether the flight is known to depart later. A bag may be reported delayed before
+// its flight departs.
 func (l legDoc) Ahead(now time.Time) bool { return l.Departure.Best().After(now) }
 
 type timesDoc struct {

@@ -14,7 +14,7 @@ type look struct {
 	mark string // class of its dot on the trail: "set" if it loads the bag, "bad" if something went wrong
 }
 
-// looks has the events that are not shown like all others.
+// looks has the events that are shown differently from all others.
 var looks = map[string]look{
 	bag.EventLoadedOnAircraft:   {"air", "On aircraft", "set"},
 	bag.EventLoadedInContainer:  {"con", "In container", "set"},

@@ -49,7 +49,7 @@ func (c feedCounts) total() int { return c.Accepted + c.Duplicate + c.Rejected }
 // feedsPage is the data of the screen of feeds.
 type feedsPage struct {
 	Status  statusDoc
-	Feeds   []feedRow // in the order of their looks, those with the most messages first
+	Feeds   []feedRow // in the order of feedLook.Order, then those with the most messages first
 	Silent  []feedRow // those of Feeds that are silent, by airport
 	Refused bool      // the key may not see feeds
 }

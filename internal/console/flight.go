@@ -27,7 +27,7 @@ type flightPage struct {
 	Counts    []count
 	Groups    [][]bagRow
 	Risk      string // class of the page: "", "is-risk" or "is-risk late"
-	Other     string // the address of the board of that airport and day
+	Board     string // the address of the board of that airport and day
 }
 
 // count is a status with the number of its bags.
@@ -88,7 +88,7 @@ func (v *visit) flightPage(list flightList, airport string, arriving bool) fligh
 	if arriving {
 		times, direction = list.Flight.Arrival, "A"
 	}
-	f.Other = boardAddress(airport, direction, v.boardDay(list.Flight, airport, arriving))
+	f.Board = boardAddress(airport, direction, v.boardDay(list.Flight, airport, arriving))
 	f.At, f.Scheduled = times.Best(), times.Scheduled
 	f.Bar = bar(f.flightDoc.Status)
 	f.Counts = counts(f.flightDoc.Status)
@@ -116,7 +116,7 @@ func (v *visit) risk(f flightDoc) string {
 // barOrder is the order of the statuses in a bar, which fills as loading proceeds.
 var barOrder = []string{onAircraft, inContainer, notLoaded, offloaded, delayed}
 
-// leastShare is the least width, in percent, at which a part of a bar can be seen.
+// leastShare is the smallest width, in percent, at which a part of a bar can be seen.
 const leastShare = 1.4
 
 // bar divides a bar by the numbers of bags of each status. Each part is wide enough to be seen.

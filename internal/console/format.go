@@ -12,7 +12,7 @@ import (
 	"bagtrail/internal/bag"
 )
 
-// functions returns the functions that templates call, beside the methods of their data.
+// functions returns the functions that templates call in addition to the methods of their data.
 func (c *Console) functions() template.FuncMap {
 	return template.FuncMap{
 		"asset":  func(name string) string { return Path + name + "?v=" + c.versions[name] },
@@ -45,7 +45,7 @@ func (c *Console) functions() template.FuncMap {
 	}
 }
 
-// clockOn shows a local time, with its day unless that is the date.
+// clockOn shows the local time at an airport, with its day unless the local day is date.
 func (c *Console) clockOn(t time.Time, airport, date string) string {
 	t = t.In(c.airports.TimeZone(airport))
 	if t.Format(time.DateOnly) != date {
@@ -64,7 +64,7 @@ func (c *Console) city(airport string) string {
 type status struct {
 	Class string // class of the colour, and name of the icon
 	Word  string
-	Order int // the statuses that are not loaded come first
+	Order int // order of the statuses in lists: bags that are not loaded come first
 }
 
 // The statuses of /v1, as texts.

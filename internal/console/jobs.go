@@ -26,7 +26,7 @@ type jobDoc struct {
 // jobPage is the data of the screen of a job: of a dry run, or of the job after it.
 type jobPage struct {
 	jobDoc
-	IDs  []string // of the selected rejects; empty: all that match the filters
+	IDs  []string // ids of the selected rejects; empty: all rejects that match the filters
 	List string   // query of the list from which the job was started
 }
 
@@ -61,7 +61,7 @@ func (v *visit) bulk() (view, *problem) {
 			body[name] = values[0]
 		}
 		body["state"] = "open"
-		if counted := form.Get("until"); counted != "" { // what came since the dry run was not counted
+		if counted := form.Get("until"); counted != "" { // rejects since the dry run were not counted
 			body["until"] = counted
 		}
 	case len(form["id"]) > 0:

@@ -16,7 +16,7 @@ import (
 
 const (
 	maxWords = 8  // how many words of a query are read
-	maxName  = 60 // characters of the longest surname that /v1 can be asked for
+	maxName  = 60 // length in characters of the longest surname that /v1 accepts
 )
 
 // query says how the words of a search are read.
@@ -28,18 +28,18 @@ type query struct {
 	Day     time.Time // zero if none is named
 	PNR     string
 	Airport string
-	Name    string   // the surname that found bags; until one has, all Names as the page shows them
+	Name    string   // the surname that found bags; before that, all Names as the page shows them
 	Names   []string // possible surnames, the most likely first
 	Unread  []string // words that the search does not use
 	words   []string // the words of the name
 }
 
-// readings returns how the words of a search may be read, in the order in which to try. The code of
-// an airport may be a part of a name, as in VAN DEN BERG. So in the first reading every word that may
-// be a part of the name is one. In the second reading the first code is the airport, and in the third
-// one the code behind the name is.
+// readings returns the ways to read the words of a search, in the order in which to try them. The
+// code of an airport may be a part of a name, as in VAN DEN BERG. So in the first reading every
+// word that may be a part of the name is one. In the second reading the first code is the airport,
+// and in the third one the code after the name is.
 func readings(text string, airports *airport.Library, now time.Time) (all []query) {
-	last := parseQuery(text, airports, now, codeBehindName)
+	last := parseQuery(text, airports, now, codeAfterName)
 	for _, which := range []whichCode{noCode, firstCode} {
 		q := parseQuery(text, airports, now, which)
 		if len(q.words) > 0 && q.Airport != last.Airport && !slices.Contains(q.Unread, last.Airport) {
@@ -49,25 +49,26 @@ func readings(text string, airports *airport.Library, now time.Time) (all []quer
 	return append(all, last)
 }
 
-// whichCode says which of the codes of airports in a search is where to search.
+// whichCode says which of the airport codes in a search is the airport to search at.
 type whichCode int
 
 const (
 	noCode whichCode = iota
 	firstCode
-	codeBehindName // the first one, and if there is none behind the name, the first of all
+	codeAfterName // the first code after the name, or the first of all codes if none is after it
 )
 
 // parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
 // airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
-// A date such as 21NOV is the day. Every other word is a name, except that one code of an airport
-// may be the airport of the search: which says whether, and which code. If there are plates, the
-// search is for all of them, and the other words are unread. Otherwise the first of several words
-// of one kind counts, and the others are unread.
+// A date such as 21NOV is the day. Every other word is a name, except that one airport code may be
+// the airport of the search, as which says. If there are plates, the search is for all of them, and
+// the other words are unread. Otherwise the first of several words of one kind counts, and the
+// others are unread.
 //
-// A word may be both a flight and a PNR. Beside a flight it is a PNR, and beside a PNR a flight. Alone
-// it is a flight if there is a name too, or if its airline has two characters and a day is named. If
-// its airline has three letters and neither day nor airport is named it is a PNR, otherwise both.
+// A word may have the form of a flight and of a PNR. If the search has another flight, the word is
+// a PNR; if the search has another PNR, it is a flight. Otherwise it is a flight if there is a
+// name, or if its airline has two characters and a day is named. If its airline has three letters
+// and neither day nor airport is named, it is a PNR. In all other cases it is both.
 func parseQuery(text string, airports *airport.Library, now time.Time, which whichCode) (q query) {
 	w := q.classify(text, now)
 	if len(w.plates) > 0 {
@@ -95,18 +96,18 @@ func parseQuery(text string, airports *airport.Library, now time.Time, which whi
 	case len(q.Airline) == 3 && q.Day.IsZero() && q.Airport == "": // ABC123 is a PNR rather than a flight
 		q.Airline, q.Flight = "", ""
 	}
-	if q.PNR != "" || q.End != "" { // no name is asked for
+	if q.PNR != "" || q.End != "" { // then a name is not searched for
 		q.Unread = append(q.Unread, q.words...)
 		q.words, q.Names, q.Name = nil, nil, ""
 	}
 	return q
 }
 
-// words are the words of a search by their kind. Those of either may be flights or PNRs; the likelier
-// flights, with airline codes of two characters, come first.
+// words are the words of a search by their kind. The words in either may be flights or PNRs; the
+// likelier flights, with airline codes of two characters, come first.
 type words struct{ plates, ends, days, flights, either, pnrs, names []string }
 
-// classify returns the words of a search, at most maxWords. The others are unread.
+// classify returns the words of a search by their kind, at most maxWords. The others are unread.
 func (q *query) classify(text string, now time.Time) (w words) {
 	all := joinWords(splitWords(strings.Fields(strings.ToUpper(text)), now), now)
 	if len(all) > maxWords {
@@ -143,7 +144,7 @@ func (q *query) classify(text string, now time.Time) (w words) {
 	return w
 }
 
-// first returns the first of some words, or "". The others are unread.
+// first returns the first of some words, or "" if there is none. The others are unread.
 func (q *query) first(words []string) string {
 	if len(words) == 0 {
 		return ""
@@ -152,8 +153,8 @@ func (q *query) first(words []string) string {
 	return words[0]
 }
 
-// splitWords splits words that are a flight with its date, and may be with an airport, as messages have
-// them: LX14/27NOV/ZRH. LX1427NOV is one too, since the day has two digits.
+// splitWords splits each word that is a flight with its date, and possibly an airport, as in
+// messages: LX14/27NOV/ZRH. LX1427NOV is such a word too, since the day has two digits.
 func splitWords(words []string, now time.Time) (split []string) {
 	for _, word := range words {
 		parts := strings.Split(word, "/")
@@ -181,7 +182,7 @@ func joinWords(words []string, now time.Time) (joined []string) {
 		plate := len(first) == 4 && bag.Plate(first+second).Valid()
 		return plate || isFlight && number == second && !isDigits(first) || isDay && isDigits(first)
 	}
-	// A word of three letters before a date or a plate with a blank is no airline: ZRH 27 NOV.
+	// A word of three letters before a date or a plate with a blank is not an airline: ZRH 27 NOV.
 	standsAlone := func(i int) bool {
 		return len(words[i]) == 3 && i+2 < len(words) && isDigits(words[i+1]) && join(words[i+1], words[i+2])
 	}
@@ -200,39 +201,40 @@ func joinWords(words []string, now time.Time) (joined []string) {
 	return joined
 }
 
-// readAirport takes the airport from the words that are left, and returns the others. Codes behind the
-// name are unread. LEE is a name too: if nothing else is asked for, one word is left as the name.
+// readAirport takes the airport from the words that may be names, and returns the others. Further
+// codes after the name are unread. LEE is a name and a code: if the search has no flight, PNR or
+// end of a plate, readAirport leaves one word as the name.
 func (q *query) readAirport(words []string, isCode func(string) bool, which whichCode) (name []string) {
 	alone := q.End+q.Flight+q.PNR == ""
 	at := slices.IndexFunc(words, isCode)
 	if at < 0 || len(words) == 1 && alone || len(words) > 1 && which == noCode {
 		return words
 	}
-	behind := len(words) // where the codes behind the name begin
-	for behind > 0 && isCode(words[behind-1]) {
-		behind--
+	after := len(words) // where the codes after the name begin
+	for after > 0 && isCode(words[after-1]) {
+		after--
 	}
-	onlyCodes := behind == 0 && alone
+	onlyCodes := after == 0 && alone
 	switch {
 	case which == firstCode:
 	case onlyCodes:
 		at = len(words) - 1
-	case behind < len(words):
-		at = behind
+	case after < len(words):
+		at = after
 	}
 	q.Airport = words[at]
 	if !onlyCodes {
-		q.Unread = append(q.Unread, words[max(at+1, behind):]...)
-		words = words[:max(at+1, behind)]
+		q.Unread = append(q.Unread, words[max(at+1, after):]...)
+		words = words[:max(at+1, after)]
 	}
 	return slices.Delete(slices.Clone(words), at, at+1)
 }
 
 // readNames reads the letters of words as a name; their digits are unread. In SURNAME/GIVEN, as in
 // messages, the surname ends at the slash. Otherwise it may be the first word, the last one, or all
-// words together. If there are codes of airports among them, all words together come first. If no
-// code is the airport, the first word alone is a surname only if it is a code and the last word is
-// none, as in LEE ANNA.
+// words together. If there are airport codes among them, all words together come first. If no code
+// is the airport then, the first word alone is a surname only if it is a code and the last word is
+// not, as in LEE ANNA.
 func (q *query) readNames(words []string, isCode func(string) bool) {
 	only := func(kind func(rune) bool, s string) string {
 		return strings.Map(func(r rune) rune {
@@ -273,12 +275,12 @@ func (q *query) readNames(words []string, isCode func(string) bool) {
 
 func isDigits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// isPNR reports whether a word is a PNR that has a digit.
+// isPNR reports whether a word has the form of a PNR and a digit.
 func isPNR(s string) bool {
 	return parser.IsPNR(s) && strings.ContainsAny(s, "0123456789")
 }
 
-// flightOf divides a word into airline and number.
+// flightOf splits a word into airline and number. ok is false if the word is not a flight.
 func flightOf(word string) (airline, number string, ok bool) {
 	for _, n := range []int{2, 3} {
 		if len(word) <= n {
@@ -296,7 +298,7 @@ func flightOf(word string) (airline, number string, ok bool) {
 	return "", "", false
 }
 
-// dayOf reads a date: 21NOV, with the year that is nearest, or 2026-11-21.
+// dayOf reads a date: 21NOV, in the year in which it is nearest to now, or 2026-11-21.
 func dayOf(word string, now time.Time) (time.Time, bool) {
 	if t, err := time.Parse(time.DateOnly, word); err == nil {
 		return t, true
@@ -335,7 +337,7 @@ func (q query) Reading() (all []string) {
 	return all
 }
 
-// use notes the surname that found bags. Words that are not part of it count as unread.
+// use sets the surname that found bags. Words that are not part of it become unread.
 func (q *query) use(name string) {
 	q.Name = name
 	if name == strings.Join(q.words, "") {

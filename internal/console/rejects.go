@@ -36,8 +36,8 @@ type rejectDoc struct {
 	} `json:"history"`
 }
 
-// unwrap replaces a document {"bim_message": "…"} by the message in it, to which the faults refer. A
-// text that is too long to be accepted is shown in part, and cannot be edited.
+// unwrap replaces a document {"bim_message": "…"} by the message in it, to which the faults refer.
+// It cuts a text that is too long to be accepted, which cannot be edited.
 func (r *rejectDoc) unwrap() {
 	if text, err := strictjson.StringMember([]byte(r.Text), "bim_message"); r.Form == "json" && err == nil {
 		r.Form, r.Text = "text", text
@@ -95,7 +95,7 @@ type rejectsPage struct {
 	FromAddress bool // the address names Selected; otherwise it is the first of the list
 	Check       check
 	Done        string // the result of the form that led here, see outcomes
-	Plate       string // of the bag of the message that was accepted, or ""
+	Plate       string // plate of a bag in the message that was accepted, or ""
 }
 
 // Words returns the text of the value if it is a fault code, or "".
@@ -121,7 +121,7 @@ type hour struct {
 const (
 	maxListed  = 50                         // how many rejects a page has
 	maxMessage = 64 << 10                   // bytes; a longer message is never accepted
-	maxForm    = 3*maxMessage + 4096        // bytes of a form; in that of the editor a byte may take three
+	maxForm    = 3*maxMessage + 4096        // bytes of a form; a byte of a message may take three bytes in it
 	dismissed  = "Dismissed in the console" // the reason, if none is given
 )
 
@@ -135,8 +135,8 @@ var outcomes = []string{"accepted", "duplicate", "dismissed", "rejected", "unaut
 // rejects shows rejected messages, and an editor with one of them.
 func (v *visit) rejects() (view, *problem) { return v.rejectsOf(v.r.URL.Query()) }
 
-// rejectsOf is rejects for a query. Its Data is a rejectsPage, unless there is a problem or the page of
-// the list is empty by now.
+// rejectsOf is rejects for a query. The Data of the view is a rejectsPage, unless there is a
+// problem, or the page of the list is now empty.
 func (v *visit) rejectsOf(asked url.Values) (view, *problem) {
 	data := rejectsPage{filter: listOf(asked)}
 	if !data.filter.Has("state") {
@@ -276,7 +276,7 @@ func (v *visit) resubmit() (view, *problem) {
 	if answer.Verdict != "rejected" && answer.Verdict != "unauthorised" {
 		return v.done(answer.Verdict), nil
 	}
-	shown, p := v.rejectsOf(v.left(answer.Verdict))
+	shown, p := v.rejectsOf(v.backQuery(answer.Verdict))
 	if data, ok := shown.Data.(rejectsPage); ok && body["text"] != nil {
 		data.Selected.Text = v.text()
 		data.Check = checkOf(v.text(), answer.Diagnostics, data.Check.Editable)
@@ -309,8 +309,9 @@ func plateOf(text string) string {
 	return ""
 }
 
-// left returns the query of the page of the list that the form left, with the result of the form.
-func (v *visit) left(result string) url.Values {
+// backQuery returns the query of the page of the list from which the form was sent, with the result
+// of the form.
+func (v *visit) backQuery(result string) url.Values {
 	back, _ := url.ParseQuery(v.r.PostFormValue("back")) // a query that cannot be parsed gives no filters
 	query := listOf(back)
 	query.Set("done", result)
@@ -319,7 +320,7 @@ func (v *visit) left(result string) url.Values {
 
 // done redirects to the page of the list. It has a link to the bag of a message that was accepted.
 func (v *visit) done(result string) view {
-	query := v.left(result)
+	query := v.backQuery(result)
 	if plate := plateOf(v.r.PostFormValue("text")); plate != "" && result == "accepted" {
 		query.Set("plate", plate)
 	}

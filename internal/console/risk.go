@@ -20,11 +20,11 @@ const (
 // riskCookie holds the limits, as 45-20.
 const riskCookie = "bagtrail-risk"
 
-// readLimits reads two numbers. A number that is missing or malformed has its usual value. Late is
-// at most Risk.
+// readLimits reads two numbers of minutes. A number that is missing or malformed has its usual
+// value. Late is at most Risk.
 func readLimits(risk, late string) limits {
 	number := func(text string, usual int) int {
-		n, _ := strconv.Atoi(text) // 0 if it is no number
+		n, _ := strconv.Atoi(text) // 0 if it is not a number
 		return min(max(cmp.Or(n, usual), 1), maxRisk)
 	}
 	l := limits{number(risk, usualRisk), number(late, usualLate)}

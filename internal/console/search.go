@@ -19,7 +19,7 @@ type searchPage struct {
 	SearchedAt string // the airport to which the search was limited, or ""
 	Hits       []hit
 	FlightLink string // address of the flight that was named, or ""
-	Missing    string // what the query needs in addition, or ""
+	Missing    string // what the query lacks, such as "an airport", or ""
 }
 
 // NotFound returns the plates that were searched for without a hit.
@@ -47,8 +47,8 @@ func (v *visit) askSearch() (view, *problem) {
 	return view{Title: "Search", Section: "search", Airport: v.airport(), Data: searchPage{}}, nil
 }
 
-// search answers a query. The form posts the query, and search posts its questions to /v1, so that
-// no address holds a name.
+// search answers a query. The form posts the query, and search posts requests to /v1, so that no
+// address holds a name.
 func (v *visit) search() (view, *problem) {
 	if p := v.form(); p != nil {
 		return view{Title: "Search", Section: "search"}, p
@@ -87,8 +87,8 @@ func (v *visit) search() (view, *problem) {
 }
 
 // flightThere returns the address of a flight at an airport: of its arrival if bags arrive there
-// and none departs, otherwise of its departure. If no day is named, that is the flight of today, or
-// one that left on another day and arrives today. flies reports whether it has bags there.
+// and none departs, otherwise of its departure. If no day is named, it is the flight of today, or
+// one that left on another day and arrives today. flies reports whether the flight has bags there.
 func (v *visit) flightThere(airport string, q query) (address string, flies bool) {
 	day := cmp.Or(q.Day, v.today(airport))
 	date := day.Format(time.DateOnly)
@@ -109,19 +109,19 @@ func (v *visit) flightThere(airport string, q query) (address string, flies bool
 	return path("flights", airport, "D", q.Airline, q.Flight, date), false
 }
 
-// findAny finds the bags that a query asks for. Each surname is tried until one finds bags. airport
-// is where to search if the question needs an airport.
+// findAny finds the bags that a query asks for. It tries one surname after the other, until one
+// finds bags. airport is the airport to search at if the search needs one.
 func (v *visit) findAny(data *searchPage, airport string) *problem {
 	names := data.Names
 	if len(names) == 0 {
 		names = []string{""}
 	}
 	for _, name := range names {
-		questions, lacks := v.questions(data.query, name, airport, data.Week)
+		searches, lacks := v.searches(data.query, name, airport, data.Week)
 		data.Missing = lacks
-		for _, question := range questions {
-			data.SearchedAt, _ = question["airport"].(string)
-			if p := v.find(question, &data.Hits); p != nil {
+		for _, search := range searches {
+			data.SearchedAt, _ = search["airport"].(string)
+			if p := v.find(search, &data.Hits); p != nil {
 				return p
 			}
 		}
@@ -133,10 +133,10 @@ func (v *visit) findAny(data *searchPage, airport string) *problem {
 	return nil
 }
 
-// questions returns the bodies of the searches of /v1 that answer a query with a surname, or "": one
-// for all plates, otherwise one for each day. If the query is not enough for a search, lacks says what
-// is missing.
-func (v *visit) questions(q query, surname, airport string, week bool) (all []map[string]any, lacks string) {
+// searches returns the request bodies of the searches of /v1 for a query with a surname, which may
+// be "": one for all plates, otherwise one for each day. If the query is not enough for a search,
+// lacks says what is missing.
+func (v *visit) searches(q query, surname, airport string, week bool) (all []map[string]any, lacks string) {
 	base := map[string]any{"fields": "list", "limit": 200}
 	switch {
 	case len(q.Plates) > 0:
@@ -163,23 +163,23 @@ func (v *visit) questions(q query, surname, airport string, week bool) (all []ma
 		}
 	}
 	for ago := range days {
-		question := maps.Clone(base)
-		question["date"] = cmp.Or(q.Day, v.today(airport).AddDate(0, 0, 1-ago)).Format(time.DateOnly)
-		all = append(all, question)
+		search := maps.Clone(base)
+		search["date"] = cmp.Or(q.Day, v.today(airport).AddDate(0, 0, 1-ago)).Format(time.DateOnly)
+		all = append(all, search)
 	}
 	return all, ""
 }
 
-// find appends the bags that a search of /v1 finds, without those that an earlier question found.
-// It sets the cursor of the question.
-func (v *visit) find(question map[string]any, hits *[]hit) *problem {
+// find appends the bags that a search of /v1 finds, without those that an earlier search found.
+// body is the request body of the search; find sets its cursor.
+func (v *visit) find(body map[string]any, hits *[]hit) *problem {
 	earlier := *hits
 	for {
 		var found struct {
 			Bags []bagDoc `json:"bags"`
 			Next string   `json:"next"`
 		}
-		p := v.ask("/v1/bags/search", question, &found)
+		p := v.ask("/v1/bags/search", body, &found)
 		if p != nil && p.Status == http.StatusForbidden && p.Detail == fault.ForbiddenV1.Remedy && v.session.may("bags") {
 			return nil // the bags of that day are out of scope; bags of other days may be in scope
 		}
@@ -199,6 +199,6 @@ func (v *visit) find(question map[string]any, hits *[]hit) *problem {
 		if found.Next == "" {
 			return nil
 		}
-		question["cursor"] = found.Next
+		body["cursor"] = found.Next
 	}
 }

@@ -28,8 +28,8 @@ const (
 	laneHeight   = 5.0              // rem
 	underLanes   = 3.6              // rem, from the last lane to the axis
 	underAxis    = 2.8              // rem, from the axis to the bottom
-	longGap      = 4 * time.Hour    // a longer gap between two moments is cut
-	cutGap       = 40 * time.Minute // length of a gap that is cut
+	longGap      = 4 * time.Hour    // a gap between two moments that is longer than this is cut
+	cutGap       = 40 * time.Minute // the length to which such a gap is cut
 	usualFlight  = 90 * time.Minute // length of a flight if no arrival is known
 	leftEdge     = 4.0              // percent
 	axisWidth    = 92.0             // percent

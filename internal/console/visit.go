@@ -23,7 +23,7 @@ type view struct {
 	Title    string
 	Section  string // the current link of the navigation
 	Airport  string // the airport whose clock is shown; "" shows only UTC
-	Query    string // in the search field
+	Query    string // the text in the search field
 	Live     *live
 	Data     any
 	Redirect string // if not "", the answer redirects to this address
@@ -34,7 +34,7 @@ type live struct {
 	Stream string // address of the stream of changes
 	Cursor string // cursor at which the stream begins; "" if there are no changes
 
-	Airport, Direction, Date string // of a board, whose rows are flights; "" if the rows are plates
+	Airport, Direction, Date string // of a board, on which the rows are flights; "" on other pages, where the rows are plates
 }
 
 // page is the data of a template.
@@ -44,15 +44,15 @@ type page struct {
 	Now     time.Time
 	Limits  limits
 	Problem *problem
-	Path    string     // of the page, to return to after a login
+	Path    string     // address of the page, to return to after a login
 	Ended   bool       // the login says that the session has ended
 	Retry   bool       // the page loads itself again
 	Kept    url.Values // the form that was refused
 }
 
-// handle registers a screen for users who are logged in. Others are redirected to the login and
-// then back. With the parameter rows, the answer is only the parts of the page that may have
-// changed; its header Changes-Cursor is the cursor from which to follow changes of these.
+// handle registers a screen for users who are logged in. Other users are redirected to the login
+// and then back. With the parameter rows, the answer has only the parts of the page that may have
+// changed. Its header Changes-Cursor then has the cursor from which to follow later changes.
 func (c *Console) handle(pattern, name string, serve func(*visit) (view, *problem)) {
 	c.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		v := &visit{Console: c, r: r, now: c.clock()}
@@ -70,7 +70,7 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 			http.Redirect(w, r, Path+"login?ended&next="+url.QueryEscape(back), http.StatusSeeOther)
 			return
 		case p != nil:
-			_ = v.form() // reads the form, if serve has not; one that is too long is not kept
+			_ = v.form() // reads the form for Kept, unless serve has read it; a form that is too long is not kept
 		case shown.Redirect != "":
 			http.Redirect(w, r, shown.Redirect, http.StatusSeeOther)
 			return
@@ -94,15 +94,15 @@ func (c *Console) handle(pattern, name string, serve func(*visit) (view, *proble
 	})
 }
 
-// rows returns a function that reports whether a row of a table is asked for: the rows whose keys
-// the parameter rows names, or all.
+// rows returns a function that reports whether the request asks for a row of a table: for the rows
+// whose keys the parameter rows names, or for all if it names none.
 func (v *visit) rows() func(key string) bool {
 	keys := v.r.URL.Query()["rows"]
 	return func(key string) bool { return len(keys) == 0 || keys[0] == "" || slices.Contains(keys, key) }
 }
 
-// render writes a page, or parts of one. If there is a problem, the answer has its status and
-// its time to wait.
+// render writes a page, or parts of one. If there is a problem, the answer has its status and its
+// Retry-After.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, name, block string, p page) {
 	status := http.StatusOK
 	if p.Problem != nil {
@@ -125,7 +125,7 @@ func (c *Console) render(w http.ResponseWriter, r *http.Request, name, block str
 	write(w, r, status, body.Bytes())
 }
 
-// ask asks an operation of /v1 and decodes its answer: by POST if there is a body.
+// ask sends a request to an operation of /v1, by POST if there is a body, and decodes the answer.
 func (v *visit) ask(target string, body, into any) *problem {
 	method := http.MethodGet
 	if body != nil {
