@@ -168,7 +168,7 @@ func TestWhatCannotBeAddedChangesNothing(t *testing.T) {
 		key    apikey.Key
 		want   string
 	}{
-		"name taken":   {layouts["block"], apikey.Key{Name: "other"}, "the name other is there twice"},
+		"name taken":   {layouts["block"], apikey.Key{Name: "other"}, "the name other appears twice"},
 		"no name":      {layouts["JSON"], apikey.Key{}, "name: not 1-64 printable characters"},
 		"bad airline":  {layouts["flow"], apikey.Key{Name: "new", Airlines: apikey.ScopeOf([]string{"swiss"})}, `"swiss" is not an airline`},
 		"broken file":  {"keys: [", apikey.Key{Name: "new"}, "did not find expected node content"},

@@ -40,11 +40,11 @@ func Parse(text []byte) ([]*Key, error) {
 	read := func(v strictyaml.Value) {
 		key := readKey(v)
 		if keys = append(keys, key); names[key.Name] {
-			v.Fault("the name %s is there twice", key.Name)
+			v.Fault("the name %s appears twice", key.Name)
 		}
 		names[key.Name] = key.Name != ""
 		if other, shared := digests[key.digest]; shared {
-			v.Fault("the digest of %s is there twice", other)
+			v.Fault("the digest of %s appears twice", other)
 		} else if key.digest != [sha256.Size]byte{} {
 			digests[key.digest] = key.Name
 		}

@@ -74,8 +74,8 @@ extra: 1
 `))
 	want := `key file:
 line 2: keys[0].airline: unknown member
-line 3: keys[1]: the name a is there twice
-line 3: keys[1]: the digest of a is there twice
+line 3: keys[1]: the name a appears twice
+line 3: keys[1]: the digest of a appears twice
 line 4: keys[2].name: not 1-64 printable characters
 line 4: keys[2].digest: not sha256: and 64 hexadecimal digits
 line 5: keys[3].name: not 1-64 printable characters

@@ -52,7 +52,7 @@ type Key struct {
 
 	library *airline.Library // IATA and ICAO codes of airlines; nil compares codes as they are
 	digest  [sha256.Size]byte
-	bucket  *bucket // of the rate limit; nil is no limit
+	bucket  *bucket // of the rate limit; nil: no limit
 }
 
 // Digest returns the SHA-256 digest of the text of the key.

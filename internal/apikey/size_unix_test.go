@@ -59,7 +59,7 @@ func TestTheTimeOfParsingGrowsWithTheNumberOfKeys(t *testing.T) {
 func TestAFaultOfALongKeyFileHasItsLine(t *testing.T) {
 	text := append(manyKeys(1000), "  - name: key-7\n    digest: "+digest("7")+"\n"...)
 	_, err := apikey.Parse(text)
-	want := "key file:\nline 7003: keys[1000]: the name key-7 is there twice\nline 7003: keys[1000]: the digest of key-7 is there twice"
+	want := "key file:\nline 7003: keys[1000]: the name key-7 appears twice\nline 7003: keys[1000]: the digest of key-7 appears twice"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

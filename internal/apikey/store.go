@@ -63,8 +63,8 @@ func (s *Store) Lookup(text string, now time.Time) (*Key, bool) {
 	return key, true
 }
 
-// MaxKeyFileLag is the time for which another process may already have read a newer key file than
-// this process: each process reads the file by itself.
+// MaxKeyFileLag bounds the time between the reads of a new key file by two processes: each process
+// reads the file by itself.
 const MaxKeyFileLag = 2 * time.Minute
 
 // ByName finds keys by their names; *Store implements it.

@@ -12,12 +12,12 @@ import (
 // holds, and each is one cell wide in a terminal. Parts of a long line are left out, with … in their
 // place.
 type Excerpt struct {
-	Before string // what is shown before the fault
+	Before string // the text before the fault
 	Fault  string // the faulty text; "" if something is missing here
-	After  string
+	After  string // the text after the fault
 }
 
-// longest is how many characters are shown of each part.
+// longest is the largest number of characters that are shown of each part.
 const longest = 60
 
 // Of returns the excerpt of a text for a line, a column and an end column as diagnostics have them:
@@ -58,7 +58,7 @@ func head(cells []rune) string {
 // cellOf returns the character that stands for r: itself if every terminal shows it in one cell and
 // from left to right.
 func cellOf(r rune) rune {
-	const lastNarrow = 0x22ff // the wide characters are behind it
+	const lastNarrow = 0x22ff // the wide characters come after it
 	switch {
 	case r == '\t':
 		return ' '

@@ -80,7 +80,7 @@ var (
 	}
 	UnavailableV1 = &Problem{
 		"unavailable", http.StatusServiceUnavailable, Unavailable.Code, "The service cannot answer at the moment",
-		"The index or the log cannot be reached, or the memory for large answers is used up, of which a key may take half. Send the request again.",
+		"The index or the log cannot be reached, or the memory for large answers is used up; a key may take half of it. Send the request again.",
 	}
 )
 
@@ -95,7 +95,7 @@ func Problems() []*Problem {
 // Cause is a kind of fault in one parameter or member of a request to /v1.
 type Cause struct {
 	Name   string // code of the entry in errors
-	Detail string
+	Detail string // detail of the entry in errors
 }
 
 // The causes.

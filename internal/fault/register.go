@@ -75,7 +75,7 @@ var (
 	FlightNumberFormat     = entry("SVCGBF013", forFlight, 400, "Flight number must be 1 to 4 digits, then an upper case letter or nothing", "", flight("ZRH", "D", "LX", "12345", "2026-03-14"))
 	FlightDateMissing      = entry("SVCGBF014", forFlight, 400, "Flight date is mandatory", "", flight("ZRH", "D", "LX", "100", ""))
 	FlightDateFormat       = entry("SVCGBF015", forFlight, 400, "Flight date must be a date of the form YYYY-MM-DD", "", flight("ZRH", "D", "LX", "100", "2026-02-30"))
-	FlightUnavailable      = entry("SVCSRV0016", forFlight, 503, unavailable, "the index cannot be read, or the memory for large answers is used up, of which a key may take half", get(flightOK, "demo"))
+	FlightUnavailable      = entry("SVCSRV0016", forFlight, 503, unavailable, "the index cannot be read, or the memory for large answers is used up; a key may take half of it", get(flightOK, "demo"))
 
 	HistorySeveralBags = entry("SVCGBH001", forHistory, 200, "Multiple bags found, a single bag history cannot be returned", "two passengers hold the plate",
 		get(historyPath+"0724100002/flightdate/2026-03-14", "demo"))
@@ -122,7 +122,7 @@ var (
 	BIMNotAuthorised = entry("SVCSRV004", forBIM, 401, notAuthorised+"to process BPM", "", post(bimPath, "other-airline", bimOK))
 	BIMUnknownPath   = entry("SVCSRV005", nil, 402, "Resource not found", "", post("/baggage/processbim/v2.0/", "demo", bimOK))
 
-	Unavailable = entry("SVCSRV001", allButFlight, 503, unavailable, "the index, the log or the downstream system is away, or the memory for large answers is used up, of which a key may take half", get(historyOK, "demo"))
+	Unavailable = entry("SVCSRV001", allButFlight, 503, unavailable, "the index, the log or the downstream system cannot be reached, or the memory for large answers is used up; a key may take half of it", get(historyOK, "demo"))
 	Callback    = entry("SVCSRV002", withJSONP, 400, "Callback is not a JavaScript identifier", "", get(historyOK+"?callback=alert(1)", "demo"))
 	TooLarge    = entry("SVCSRV003", forPosts, 413, "Message must not be longer than 64 KiB or have too many effects, nor the request body be longer than 1 MiB or report more than 100 bags", "the message is longer than 64 KiB, or has too many effects: more than 999 bags, more than 4 MiB as the product of length and bags or containers (each counted in each of its groups), more than 100,000 index entries, or more than 99 onward flights in a group",
 		post(bimPath, "demo", bimOK))

@@ -16,7 +16,7 @@ type Counter struct {
 	store  *Store
 	now    func() time.Time
 	seed   maphash.Seed
-	copies *cache.Cache[uint64, int64] // digest of a text → when it was seen last, in ms
+	copies *cache.Cache[uint64, int64] // digest of a text → when it was received last, in ms since 1970
 
 	mu      sync.Mutex
 	pending map[slot]*arrivals
@@ -25,7 +25,7 @@ type Counter struct {
 // slot is an hour of a feed.
 type slot struct {
 	Name
-	hour int64 // since 1970
+	hour int64 // in hours since 1970
 }
 
 // arrivals are the counts of an hour of a feed that are not yet written.
@@ -115,7 +115,7 @@ const (
 	maxCopies  = 50_000 // of a generation of the cache
 )
 
-// repeated reports whether a text was seen within ten minutes of at, and remembers it.
+// repeated reports whether a text was last received within ten minutes of at, and remembers at.
 func (c *Counter) repeated(text string, at time.Time) bool {
 	digest := maphash.String(c.seed, text)
 	before, known := c.copies.Get(digest)

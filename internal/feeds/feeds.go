@@ -111,11 +111,11 @@ type Hour struct {
 	Counts
 }
 
-// Feed is a feed as it is known now.
+// Feed is the present state of a feed.
 type Feed struct {
 	Name
 	First, Last time.Time     // when its first and its last message were received, UTC
-	Gap         time.Duration // the usual time between two messages at this hour of the week; 0 if none are usual
+	Gap         time.Duration // the usual time between two messages at this hour of the week; 0 if none usually come
 	State       State
 	Hours       []Hour // the hours that were asked for, in order, without empty ones
 }

@@ -10,11 +10,11 @@ import (
 const (
 	flushEvery = time.Second
 	watchEvery = time.Minute
-	timeLimit  = 5 * time.Second // of one write, or of one look at all feeds
+	timeLimit  = 5 * time.Second // of one write, or of one read of all feeds
 )
 
-// Run writes the counts every second until ctx ends, and once more then. It calls wrote after each
-// write.
+// Run writes the counts every second until ctx ends, and then once more. It calls wrote with the
+// error of each write, or nil.
 func (c *Counter) Run(ctx context.Context, wrote func(error)) error {
 	flush := func() {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeLimit)
@@ -36,7 +36,8 @@ func (s *Store) Watch(ctx context.Context, now func() time.Time, look func([]Fee
 	return nil
 }
 
-// all forgets feeds that ended, and returns the others without their hours.
+// all forgets feeds without a message in the last month, and returns the others without their
+// hours.
 func (s *Store) all(ctx context.Context, now time.Time) ([]Feed, error) {
 	if err := s.Forget(ctx, now); err != nil {
 		return nil, err

@@ -7,8 +7,8 @@ type State string
 
 // The states.
 const (
-	New     State = "new"     // it is known for less than a week
-	Flowing State = "flowing" // it sends, or is not expected to
+	New     State = "new"     // it has been known for less than a week
+	Flowing State = "flowing" // it sends, or usually does not send at this time
 	Silent  State = "silent"  // it has sent nothing for much longer than usual
 )
 
@@ -17,10 +17,10 @@ var States = [...]State{New, Flowing, Silent}
 
 const (
 	week       = 7 * 24 * time.Hour
-	weeksKnown = 4 // over which a usual gap is averaged
+	weeksKnown = 4 // how many weeks a usual gap is averaged over
 
-	// A feed is silent if nothing came for more than so many usual gaps, and for more than 5 minutes:
-	// a usual gap counts as leastGap if it is shorter.
+	// A feed is silent if nothing came for more than silentGaps usual gaps, and for more than 5
+	// minutes: a usual gap counts as leastGap if it is shorter.
 	silentGaps = 10
 	leastGap   = 5 * time.Minute / silentGaps
 

@@ -117,7 +117,7 @@ func (s *Store) Names(ctx context.Context) ([]Name, error) {
 	return names, nil
 }
 
-// maxAhead is how far the clock of another process may be ahead.
+// maxAhead is how far the clock of another process may be ahead of that of this process.
 const maxAhead = time.Minute
 
 // setBack sets times in the future back to now. Such a time comes from a clock that was ahead.
@@ -226,7 +226,7 @@ func daysOf(f *Feed, hours int, now time.Time) []time.Time {
 			}
 		}
 	}
-	if hours > 0 { // the state needs earlier weeks alone
+	if hours > 0 { // the state needs only earlier weeks
 		add(firstHour(hours, now), now)
 	}
 	since := f.Last

@@ -19,7 +19,7 @@ import (
 //	    destination: JFK
 //	    date: 2026-11-21           # local date of departure
 //	    departure: {scheduled: 2026-11-21T13:10:00+01:00, estimated: …, actual: …}
-//	    arrival: {…same…}
+//	    arrival: {…}               # the same members
 //	    blackout_start: 2026-11-21T12:10:00+01:00
 //	    paxinquiry_subscription: true
 //
@@ -36,7 +36,7 @@ func Parse(text []byte, airlines *airline.Library) ([]*Reference, error) {
 				r.Flight.Airline = airlines.Code(r.Carrier)
 				if id := (leg{r.Flight, r.Origin, r.Destination}); id.complete() {
 					if seen[id] {
-						v.Fault("%s%s of %s from %s to %s is there twice", r.Carrier, r.Flight.Number, r.Flight.Day, r.Origin, r.Destination)
+						v.Fault("%s%s of %s from %s to %s appears twice", r.Carrier, r.Flight.Number, r.Flight.Day, r.Origin, r.Destination)
 					}
 					seen[id] = true
 				}

@@ -118,7 +118,7 @@ func TestAFlightOfTheFileIsFoundByEitherCodeOfItsAirline(t *testing.T) {
   - {airline: SWR, flight: "1", origin: ZRH, destination: JFK, date: 2026-11-21, departure: {scheduled: 2026-11-21T13:10:00Z}, arrival: {actual: 2026-11-21T13:10:00Z}}
 `
 	_, err := flightref.Parse([]byte(twice), airline.New())
-	if want := "line 3: flights[1]: SWR1 of 2026-11-21 from ZRH to JFK is there twice"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "line 3: flights[1]: SWR1 of 2026-11-21 from ZRH to JFK appears twice"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}
 }
@@ -253,7 +253,7 @@ line 3: flights[1]: arrival is missing
 line 5: flights[3].departure.scheduled: "2026-11-21T13:10:00" is no time like 2026-11-21T13:10:00+01:00
 line 5: flights[3].paxinquiry_subscription: neither true nor false
 line 5: flights[3].gate: unknown member
-line 5: flights[3]: LX1 of 2026-11-21 from ZRH to JFK is there twice
+line 5: flights[3]: LX1 of 2026-11-21 from ZRH to JFK appears twice
 line 6: flight: unknown member`
 	if err == nil || err.Error() != want {
 		t.Errorf("faults:\n%v\nwant:\n%s", err, want)

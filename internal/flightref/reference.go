@@ -16,7 +16,7 @@ type Reference struct {
 	Origin, Destination string // airports
 	Departure, Arrival  Times
 	BlackoutStart       time.Time // zero if there is none
-	Subscription        bool      // passenger inquiry is configured for airport and airline
+	Subscription        bool      // the passenger-inquiry service is configured for airport and airline
 }
 
 // Times are the known times of a departure or an arrival. Unknown ones are zero. At least one is
@@ -35,7 +35,7 @@ const (
 	Scheduled Basis = "SCHEDULED"
 )
 
-// Best returns the best known of the times, and what it is: the actual, else the estimated, else the
+// Best returns the best known time and its basis: the actual time, else the estimated one, else the
 // scheduled one.
 func (t Times) Best() (time.Time, Basis) {
 	switch {
@@ -47,8 +47,8 @@ func (t Times) Best() (time.Time, Basis) {
 	return t.Scheduled, Scheduled
 }
 
-// departsBefore reports whether r departs before other: one with an actual time goes before one
-// without.
+// departsBefore reports whether r departs before other. A leg with an actual time departs before a
+// leg without one.
 func (r *Reference) departsBefore(other *Reference) bool {
 	at, basis := r.Departure.Best()
 	otherAt, otherBasis := other.Departure.Best()

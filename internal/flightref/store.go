@@ -11,7 +11,7 @@ import (
 	"bagtrail/internal/watch"
 )
 
-// Store holds the references in force. It is safe for concurrent use.
+// Store holds the references of the current file. It is safe for concurrent use.
 type Store struct {
 	references *watch.Value[set]
 	samePlace  func(a, b string) bool
@@ -24,9 +24,9 @@ type set map[bag.Flight][]*Reference
 // None returns an empty store.
 func None() *Store { return &Store{references: watch.Constant(&set{})} }
 
-// Open reads the flight reference file. samePlace reports whether two airport codes belong
-// together: a message may name LON and the file LHR. Flights are found by the airline's code in
-// airlines; callers look them up by the same code. The error joins the faults of the file.
+// Open reads the flight reference file. samePlace reports whether two airport codes are one place:
+// a message may name LON and the file LHR. Callers must look up flights by the code that
+// airlines.Code returns for their airline. The error joins the faults of the file.
 func Open(path string, samePlace func(a, b string) bool, airlines *airline.Library) (*Store, error) {
 	references, err := watch.NewValue(path, func(text []byte, _ *set) (*set, error) { return newSet(text, airlines) })
 	if err != nil {
@@ -35,9 +35,9 @@ func Open(path string, samePlace func(a, b string) bool, airlines *airline.Libra
 	return &Store{references, samePlace}, nil
 }
 
-// Lookup returns the reference of a flight between two airports. An airport "" fits every airport.
-// If no leg has exactly these airports, the only leg that fits them is returned; if several fit,
-// none is.
+// Lookup returns the reference of a flight between two airports. An airport "" matches every
+// airport. If no leg has exactly these airports, Lookup returns the only leg that matches them; if
+// several match, it returns false.
 func (s *Store) Lookup(f bag.Flight, origin, destination string) (*Reference, bool) {
 	references := s.flight(f)
 	for _, r := range references {
@@ -58,10 +58,10 @@ func (s *Store) Lookup(f bag.Flight, origin, destination string) (*Reference, bo
 	return found, found != nil
 }
 
-// Departure returns the reference by which a flight departs from an airport, wherever it goes. If
-// several legs of the flight depart there, it is the leg that departs first; a leg with an actual
-// time goes before one without. If from is "" and the flight has several legs, it is the only leg
-// that arrives at the airport to.
+// Departure returns the reference by which a flight departs from the airport from, wherever it
+// goes. If several legs of the flight depart there, it is the leg that departs first; a leg with an
+// actual time departs before one without. If from is "" and the flight has several legs, it is the
+// only leg that arrives at the airport to.
 func (s *Store) Departure(f bag.Flight, from, to string) (*Reference, bool) {
 	references := s.flight(f)
 	if from == "" && len(references) > 1 {
@@ -76,8 +76,8 @@ func (s *Store) Departure(f bag.Flight, from, to string) (*Reference, bool) {
 	return first, first != nil
 }
 
-// Departed reports whether the flight has left by the reference that Departure returns: its actual
-// departure is known, or its best known departure is not after now.
+// Departed reports whether the flight has departed according to the reference that Departure
+// returns: its actual departure is known, or its best known departure is not after now.
 func (s *Store) Departed(f bag.Flight, from, to string, now time.Time) bool {
 	r, known := s.Departure(f, from, to)
 	if !known {
