@@ -111,14 +111,14 @@ type handler struct {
 	partition int
 	acceptor  Acceptor
 	metrics   kafka.Metrics
-	again     int64           // end offset of the partition at the takeover: records before it may be handled again, see Envelope.Again
+	againTo   int64           // end offset of the partition at the takeover: records before it may be handled again, see Envelope.Again
 	batch     *ingestor.Batch // of the records that are being handled, or nil
 }
 
 // TakeOver implements kafka.Handler.
 func (h *handler) TakeOver(ctx context.Context, _ int64) error {
 	whole, err := h.door.client.Span(ctx, h.door.conf.Topics.Raw, h.partition, kafka.Start{})
-	h.batch, h.again = nil, whole.To
+	h.batch, h.againTo = nil, whole.To
 	return err
 }
 
@@ -146,7 +146,7 @@ func (h *handler) begin(records []kafka.Record) {
 	envelopes := make([]ingestor.Envelope, len(records))
 	for i := range records {
 		envelopes[i] = rawEnvelope(h.door.conf.Topics.Raw, &records[i])
-		envelopes[i].Again = records[i].Offset < h.again
+		envelopes[i].Again = records[i].Offset < h.againTo
 	}
 	h.batch = h.acceptor.JudgeBatch(envelopes)
 }
