@@ -86,7 +86,7 @@ func (v *visit) bag() (view, *problem) {
 	follow = smallmap.Distinct(follow)
 	filter := url.Values{"plate": follow}
 	cursor := found.Cursor
-	if len(follow) > 1 { // a cursor belongs to its filter: take one for all plates, and then read again all changes before it
+	if len(follow) > 1 { // a cursor belongs to its filter: get one for all plates, and then read the bags again
 		cursor, found = v.cursor(filter), answer{}
 		if p := v.ask(query, nil, &found); p != nil {
 			return shown, p

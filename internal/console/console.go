@@ -24,7 +24,7 @@ import (
 	"bagtrail/enricher/airport"
 )
 
-// Path is the path below which all pages are.
+// Path is the path under which all pages are served.
 const Path = "/console/"
 
 // Console is the handler of all pages.

@@ -145,8 +145,8 @@ func TestAKeyWithoutFlightsIsNotRefusedWhereTheLoginLeads(t *testing.T) {
 
 func TestAPageThatIsRefusedBeforeItsSessionIsKnownNamesNoKey(t *testing.T) {
 	c := newConsole(newV1(object{"GET /v1/session": 429}))
-	must(t, get(c, flightPage), 429, "<p>The key of this session has used up its rate.", `href="/console/flights"`, `href="/console/rejects"`)
-	must(t, get(newConsole(newV1(object{"GET " + flightPath: 429})), flightPage), 429, "<p>The key zrh-ops has used up its rate.")
+	must(t, get(c, flightPage), 429, "<p>The key of this session has sent too many requests.", `href="/console/flights"`, `href="/console/rejects"`)
+	must(t, get(newConsole(newV1(object{"GET " + flightPath: 429})), flightPage), 429, "<p>The key zrh-ops has sent too many requests.")
 }
 
 // The airport is the one that the key covers, ZRH here, else the first one that is known.
@@ -284,7 +284,7 @@ func TestABagIsToldInOneSentenceWithItsTrail(t *testing.T) {
 		"offloaded":  {status("Offloaded"), "Offloaded from <a"},
 		"delayed": {leg(func(l object) {
 			l["status"], l["departure"] = "Delayed", object{"actual": "2026-11-22T11:00:00.000Z"}
-		}), "LX14 to JFK</a> left without it, which left 22 Nov 12:00"},
+		}), "<p>Delayed: missed <a href=\"/console/flights/ZRH/D/LX/14/2026-11-22\">LX14 to JFK</a>, which left 22 Nov 12:00"},
 		"reported":  {status("Delayed"), "<p>Delayed: <a href=\"/console/flights/ZRH/D/LX/14/2026-11-22\">LX14 to JFK</a>, which departs in <time"},
 		"departed":  {leg(func(l object) { l["departure"] = object{"actual": "2026-11-22T11:00:00.000Z"} }), "which left 22 Nov 12:00 (11:00Z)"},
 		"no flight": {func(b object) { b["legs"] = []object{} }, "No flight of the bag is known"},
@@ -369,7 +369,7 @@ func TestARushChainIsOneTrail(t *testing.T) {
 			b["events"].([]object)[1]["happened"] = "2026-11-22T11:02:00.000Z"
 		}),
 	})
-	must(t, get(newConsole(v), "/console/bags/0724000002"), 200, "Rush chain", "It missed LX14 on 22 Nov", `As <a class="plate" href="/console/bags/2724900417">`,
+	must(t, get(newConsole(v), "/console/bags/0724000002"), 200, "Rush chain", "It missed LX14 on 22 Nov", `Seen with the tag <a class="plate" href="/console/bags/2724900417">`,
 		`class="elb"`, "plate=0724000002&amp;plate=2724900417")
 	v.answers["GET /v1/bags"] = 403
 	must(t, get(newConsole(v), "/console/bags/0724000002"), 200, "Rush chain", `href="/console/bags/2724900417"`)
@@ -686,8 +686,8 @@ func TestAPageAndItsScriptWaitAsLongAsARefusalTells(t *testing.T) {
 		w.Header().Set("Retry-After", "37")
 		refused.ServeHTTP(w, r)
 	}))
-	must(t, get(told, flightPage), 429, "asked for again in <span role=\"timer\" aria-live=\"off\" data-seconds>37</span> s")
-	must(t, get(newConsole(refused), flightPage), 429, "asked for again in <span role=\"timer\" aria-live=\"off\" data-seconds>10</span> s")
+	must(t, get(told, flightPage), 429, "loads again in <span role=\"timer\" aria-live=\"off\" data-seconds>37</span> s")
+	must(t, get(newConsole(refused), flightPage), 429, "loads again in <span role=\"timer\" aria-live=\"off\" data-seconds>10</span> s")
 	for _, w := range []*httptest.ResponseRecorder{
 		get(told, flightPage), get(told, flightPage+"?rows="), post(told, "/console/login", url.Values{"key": {"guess"}}),
 	} {

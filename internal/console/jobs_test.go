@@ -46,13 +46,13 @@ func TestAJobShowsHowFarItIsAndADryRunAsks(t *testing.T) {
 		wants []string
 		not   string
 	}{
-		{job("running", true, object{"looked_at": 10}), []string{"data-again", `aria-live="off"`, "10 of 40 looked at", "Look again"}, `name="start"`},
+		{job("running", true, object{"looked_at": 10}), []string{"data-again", `aria-live="off"`, "10 of 40 looked at", "Refresh"}, `name="start"`},
 		{job("done", true, object{"accepted": 30, "rejected": 9, "skipped": 1}), []string{"30 of 40 would be accepted", "<b>30</b> would be accepted", "<b>9</b> would be rejected again", "<b>1</b> decided by others", `value="a"`, `value="&lt;b&gt;"`, "Resubmit 30</button>"}, "data-again"},
 		{job("done", true, object{"rejected": 40}), []string{"0 of 40 would be accepted"}, `name="start"`},
 		{job("done", true, object{"action": "dismiss", "dismissed": 40}), []string{"40 of 40 would be dismissed", "<b>40</b> would be dismissed", `name="reason" maxlength="1000"`, "Dismiss 40</button>"}, "data-again"},
 		{job("done", false, object{"accepted": 40}), []string{"Done.", "40 of 40 accepted", "<b>40</b> accepted"}, `name="start"`},
 		{job("done", false, object{"accepted": 40}), []string{`role="status" tabindex="-1" autofocus`}, "aria-live=\"off\""}, // the end is announced
-		{job("stopped", false, object{"looked_at": 20}), []string{"Stopped after 20 of 40", "the key may not go on"}, "data-again"},
+		{job("stopped", false, object{"looked_at": 20}), []string{"Stopped after 20 of 40", "the key is no longer allowed to do this"}, "data-again"},
 	} {
 		for _, want := range e.wants {
 			if !strings.Contains(e.text, want) {

@@ -16,7 +16,7 @@ import (
 
 const (
 	maxWords = 8  // how many words of a query are read
-	maxName  = 60 // length in characters of the longest surname that /v1 accepts
+	maxName  = 60 // characters of the longest surname that /v1 accepts
 )
 
 // query says how the words of a search are read.

@@ -355,7 +355,7 @@ func TestTheBarsOfADayAreMeasuredByThatDay(t *testing.T) {
 	v := withRejects(2)
 	summary := v.answers["GET /v1/rejects/summary"].(object)
 	summary["hours"] = append([]object{{"hour": "2026-11-12T11:00:00.000Z", "count": 400}}, summary["hours"].([]object)...)
-	text := must(t, get(newConsole(v), "/console/rejects"), 200, "An hour a bar, most 2<", `height="100.00%"`, `aria-label="Rejects: 2 in the hour from 11:00Z"`)
+	text := must(t, get(newConsole(v), "/console/rejects"), 200, "One bar per hour, the highest: 2<", `height="100.00%"`, `aria-label="Rejects: 2 in the hour from 11:00Z"`)
 	if strings.Count(text, `<rect class="h"`) != 1 {
 		t.Error("an earlier day has a bar")
 	}

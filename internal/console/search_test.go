@@ -292,9 +292,9 @@ func TestEveryPageOfASearchIsRead(t *testing.T) {
 func TestASearchThatFindsNothingHelps(t *testing.T) {
 	v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
 	c := newConsole(v)
-	must(t, get(c, "/console/search"), 200, "What to search for", "Without an airport, ZRH is meant")
+	must(t, get(c, "/console/search"), 200, "What to search for", "If you name no airport, the search is at ZRH")
 	must(t, post(c, "/console/search", url.Values{"q": {"mueller lx14"}}), 200, "Nothing found", flightPage)
-	must(t, post(c, "/console/search", url.Values{"q": {"!!"}}), 200, "Nothing of it is a plate")
+	must(t, post(c, "/console/search", url.Values{"q": {"!!"}}), 200, "None of the words is a plate")
 	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}, "days": {"7"}}), 200, "in the last 7 days", "Search yesterday to tomorrow")
 	v.answers["GET /v1/session"].(object)["airports"] = []string{"*"}
 	must(t, post(c, "/console/search", url.Values{"q": {"123456"}}), 200, "Which airport?", "needs an airport as well, such as <b>123456 ZRH</b>.")

@@ -525,7 +525,7 @@ reader('a page that hears nothing says so, and catches up', async () => {
     await failed
   }
   assert.equal(await page.locator('#rows tbody tr').count(), 40)
-  assert.match(await page.locator('#stale').innerText(), /What is shown is \d+ s old/)
+  assert.match(await page.locator('#stale').innerText(), /This page is \d+ s old/)
   await accessible(page, 'not live')
   await page.route('**/v1/changes?**', (route) => route.fulfill({ status: 502 })) // after which a stream does not try again by itself
   await page.waitForResponse('**/v1/changes?**')

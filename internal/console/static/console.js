@@ -1,5 +1,5 @@
 // The script of all pages of the console: appearance, keyboard, filter and order of rows, and what
-// keeps a page live. Pages work without it, but stand still.
+// keeps a page live. Without it, pages work but do not update.
 (() => {
   const d = document, root = d.documentElement
   const $ = (s, e = d) => e.querySelector(s), $$ = (s, e = d) => [...e.querySelectorAll(s)]
@@ -17,7 +17,7 @@
     say.timer = setTimeout(() => { p.textContent = '' }, 4000)
   }
 
-  // Keyboard. A row is what holds a link or summary of the class row. Only the next one that is shown is looked for.
+  // Keyboard. step moves the focus to the next or previous visible element of the class row.
   const step = (n) => {
     const all = $$('.row'), at = all.indexOf(d.activeElement)
     let next = at < 0 ? 0 : at + n
@@ -47,14 +47,14 @@
     if (keys[e.key]) { e.preventDefault(); keys[e.key]() }
   })
 
-  // A click anywhere on a row of a table opens it, unless it marks text.
+  // A click anywhere on a row of a table opens the row, unless the click selects text.
   d.addEventListener('click', (e) => {
     if (e.ctrlKey || e.metaKey || e.shiftKey || e.target.closest('a, button, input, label') || String(getSelection())) return
     $('a.row', e.target.closest('tbody tr') || d.createElement('i'))?.click()
   })
 
-  // Filter and order of the rows of a table, kept in the address. While rows must not move (still),
-  // those that are shown stay, and those that match from now on come last.
+  // Filter and order of the rows of a table, kept in the address. If still is set, rows do not
+  // move: rows that are shown stay, and rows that match only now come last.
   const filter = (still) => {
     const table = $('#rows'), text = ($('[data-filter]')?.value || '').trim().toLowerCase()
     const show = $('[data-show][aria-pressed=true]')?.dataset.show || ''
@@ -142,10 +142,10 @@
   const flash = (e) => { e.classList.remove('flash'); void e.offsetWidth; e.classList.add('flash') }
   const changed = new Set()
 
-  // apply takes over the parts of an answer. On a list that can be sorted again no row moves, and new
-  // ones come last. On a board new rows come before the next of the answer; it drops those that do not
-  // match its filter any more.
-  // Of those that were asked for, or of all, the ones that are not there have left.
+  // apply takes over the parts of an answer. On a list that can be sorted again no row moves, and
+  // new ones come last. On a board new rows come before the next of the answer; it drops those that
+  // do not match its filter any more. asked reports whether a row was asked for; such a row that is
+  // missing in the answer is marked as left.
   const apply = (text, asked) => {
     const parts = d.createElement('template')
     parts.innerHTML = text
@@ -249,11 +249,11 @@
       on('change', (e) => { for (const key of keysOf(JSON.parse(e.data))) wanted.add(key); ask() })
       on('reset', () => { all = true; ask() })
     }
-    // keysOf returns the rows that a change is about: its plate, or the flights of a board. If a flight
-    // of the airport that may be on the board is not, everything is asked for, once for each flight. A
-    // leg may name that airport by its city, and the airline by another code than the board: then the
-    // rows of its number and date are asked for. Arrivals may have left on the day before. Others, over
-    // the date line, appear within a minute.
+    // keysOf returns the rows that a change is about: its plate, or the flights of a board. If a
+    // flight may belong on the board but has no row, the page asks for all rows, once for each such
+    // flight. A leg may name the airport by its city, and the airline by another code than the
+    // board: then the page asks for the rows with its number and date. Arrivals may have left on
+    // the day before. Those over the date line appear within a minute.
     const elsewhere = new Set()
     const keysOf = (change) => {
       const { airport, direction, date } = body.dataset
@@ -334,7 +334,8 @@
     const later = () => { clearTimeout(timer); timer = setTimeout(check, 300) }
     text.addEventListener('input', later)
     form.addEventListener('reset', () => setTimeout(check))
-    // A page that is left loses the edits. That is meant only if this reject is decided on.
+    // Leaving the page loses the edits, so the browser asks first, unless the user decides on this
+    // reject.
     let decided = false
     d.addEventListener('submit', (e) => { decided = !e.defaultPrevented && form.parentNode.contains(e.target) })
     addEventListener('beforeunload', (e) => { if (!decided && text.value !== text.defaultValue) e.preventDefault() })
