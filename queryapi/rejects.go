@@ -77,7 +77,7 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 	for _, state := range rejectstore.States() {
 		states = append(states, string(state))
 	}
-	isName := func(s string) bool { return s != "" && len(s) <= 64 && !strings.ContainsAny(s, "|*") } // these two have a meaning for the store
+	isName := func(s string) bool { return s != "" && len(s) <= 64 && !strings.ContainsAny(s, "|*") } // the store gives these two a meaning
 	w := wanted{Filter: rejectstore.Filter{
 		State: rejectstore.State(a.choice("state", states...)),
 		Code:  a.text("code", isName, "a code such as SVCPRB018"),
@@ -88,7 +88,7 @@ func readFilter(a *arguments, key *apikey.Key) wanted {
 	w.value, w.byValue = a.one("value") // which may be empty
 	w.text = a.text("q", isNotEmpty, "a text")
 	w.looks = w.key != "" || w.byValue || w.text != ""
-	airport := a.text("airport", func(s string) bool { return s == "" || parser.IsThreeCapitals(s) }, airportForm+", or nothing for none that is known")
+	airport := a.text("airport", func(s string) bool { return s == "" || parser.IsThreeCapitals(s) }, airportForm+", or empty for rejects without a known airport")
 	w.Places, a.forbidden = places(key, airport, len(a.all("airport")) > 0)
 	for _, name := range filterNames {
 		for _, g := range a.all(name) { // repeated ones are faults already

@@ -48,7 +48,7 @@ func (h Webhooks) Operations() []web.Operation {
 }
 
 // refusal returns the answer to a request that has faults, whose key may not use webhooks, or that
-// comes although there are none. It returns false if there is nothing to refuse.
+// comes while webhooks are off. It returns false if there is nothing to refuse.
 func (h Webhooks) refusal(a *arguments, c *web.Call) (web.Answer, bool) {
 	refusal, refused := a.bagRefusal(c)
 	if !refused && h.Service == nil {
@@ -72,7 +72,7 @@ func (h Webhooks) create(ctx context.Context, c *web.Call) web.Answer {
 	made, given, err := h.Service.Create(ctx, asker, url, description)
 	switch {
 	case errors.Is(err, webhooks.ErrTooMany):
-		return c.Problem(fault.LimitReached, "A customer may have 20 webhooks")
+		return c.Problem(fault.LimitReached, "A customer may have at most 20 webhooks")
 	case err != nil:
 		return noChangesYet(c, err)
 	}
@@ -286,8 +286,8 @@ func appendWebhook(dst []byte, w *webhooks.Webhook) []byte {
 	return append(dst, '}')
 }
 
-// appendFilter appends a filter as the member filter. Its airlines, flight number, PNR and plates are
-// as they are compared.
+// appendFilter appends the member filter. It shows airlines, flight number, PNR and plates in the
+// form in which they are compared.
 func appendFilter(dst []byte, f *changefeed.Filter) []byte {
 	dst = append(dst, '{')
 	dst = strictjson.AppendMember(dst, "airline", f.Airline)

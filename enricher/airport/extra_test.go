@@ -98,7 +98,7 @@ line 2: airports[0].code: "zrh" is not three capitals
 line 3: airports[1].timezone: "Mars/Base" is not the name of a time zone, such as Europe/Zurich
 line 4: airports[2].timezone: "Local" is not the name of a time zone, such as Europe/Zurich
 line 4: airports[2]: code is missing
-line 5: airports[3].latitude: "91" is no number from -90 to 90
+line 5: airports[3].latitude: "91" is not a number from -90 to 90
 line 6: airports[4]: latitude and longitude go together
 line 7: airports[5].metropolitan: "LO" is not three capitals
 line 7: airports[5].runway: unknown member

@@ -166,7 +166,7 @@ func exampleOf(p *fault.Problem) object {
 		example["detail"] = "1 fault"
 		example["errors"] = []object{{"parameter": "dat", "code": fault.Unknown.Name, "detail": fault.Unknown.Detail, "got": exampleDate}}
 	case fault.LimitReached:
-		example["detail"] = "A customer may have 20 webhooks"
+		example["detail"] = "A customer may have at most 20 webhooks"
 	case fault.NotConfigured:
 		example["detail"] = "There are no changes without Kafka, which is off"
 	}

@@ -85,8 +85,8 @@ line 9: keys[5].airlines[0]: "lx" is not an airline code of 2 or 3 capitals or d
 line 9: keys[5].airlines[1]: "LX1X" is not an airline code of 2 or 3 capitals or digits
 line 10: keys[5].airports[0]: "ZR1" is not an airport of three capitals
 line 11: keys[5].operations[0]: "fly" is not one of processbim, bagsforflight, history, bagsforpassenger, delayedbags, bags, flights, messages, feeds, rejects, changes, webhooks
-line 12: keys[5].expires: "tomorrow" is no time like 2026-11-21T13:10:00+01:00
-line 13: keys[5].rate: "0" is no number from 0.001 to 1e+06
+line 12: keys[5].expires: "tomorrow" is not a time like 2026-11-21T13:10:00+01:00
+line 13: keys[5].rate: "0" is not a number from 0.001 to 1e+06
 line 14: keys[5].customer: no value
 line 15: keys[6].burst: not a whole number
 line 15: keys[6].revoked: neither true nor false

@@ -15,7 +15,7 @@ func TestAFolderWithoutMessagesIsNoSuccess(t *testing.T) {
 	write(t, dir, "notes.md", bsm)
 	for _, args := range [][]string{{"validate", dir}, {"validate", "--json", dir}, {"replay", "--kafka-brokers=off", dir}} {
 		got := run(t, "", tools(t), args...)
-		if got.code != command.Failed || !strings.Contains(got.stderr, "bagtrail: "+dir+": no message files: no name ends .txt or .bim\n") {
+		if got.code != command.Failed || !strings.Contains(got.stderr, "bagtrail: "+dir+": no message files: no name ends in .txt or .bim\n") {
 			t.Errorf("%q: %+v", args, got)
 		}
 	}

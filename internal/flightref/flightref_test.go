@@ -246,11 +246,11 @@ line 2: flights[0].origin: "ZR" is not an airport of three capitals
 line 2: flights[0].destination: not a plain value
 line 2: flights[0].date: "21NOV" is not a calendar date of the form YYYY-MM-DD
 line 2: flights[0].departure: none of scheduled, estimated and actual is known
-line 2: flights[0].arrival.actual: "noon" is no time like 2026-11-21T13:10:00+01:00
+line 2: flights[0].arrival.actual: "noon" is not a time like 2026-11-21T13:10:00+01:00
 line 2: flights[0].arrival.off_block: unknown member
 line 3: flights[1].date: "2026-02-30" is not a calendar date of the form YYYY-MM-DD
 line 3: flights[1]: arrival is missing
-line 5: flights[3].departure.scheduled: "2026-11-21T13:10:00" is no time like 2026-11-21T13:10:00+01:00
+line 5: flights[3].departure.scheduled: "2026-11-21T13:10:00" is not a time like 2026-11-21T13:10:00+01:00
 line 5: flights[3].paxinquiry_subscription: neither true nor false
 line 5: flights[3].gate: unknown member
 line 5: flights[3]: LX1 of 2026-11-21 from ZRH to JFK appears twice

@@ -82,7 +82,7 @@ func (c *Consumer) waited() (longest time.Duration, partition int, offset int64)
 	return longest, partition, offset
 }
 
-var errNoMember = errors.New("is no member of the consumer group")
+var errNoMember = errors.New("not a member of the consumer group")
 
 // Member returns nil while the consumer is a member of its group. During a rebalance no consumer is
 // a member for a moment; Member then returns nil for up to the time limits of session and

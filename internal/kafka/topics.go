@@ -19,7 +19,7 @@ type Topic struct {
 	Partitions int
 	Retention  time.Duration // 0 means for ever
 	MaxBytes   int           // of a batch of records; 0 means the default of the broker
-	LeastBytes int           // EnsureTopics refuses a topic with a smaller limit of a batch, unless it may not read the limit
+	LeastBytes int           // EnsureTopics refuses a Log or Compacted topic with a smaller limit of a batch, unless it may not read the limit
 	// Log marks a topic from which a consumer group needs every record. EnsureTopics refuses it if it
 	// is compacted. It logs a warning if it has fewer partitions than Partitions, keeps its records for
 	// a shorter time than Retention, overwrites their times, or may have a single copy of them although
@@ -287,7 +287,7 @@ func (c *Client) warnOfShortRetention(t Topic, kept string) {
 	if ms, err := strconv.ParseInt(kept, 10, 64); err != nil || ms < 0 || t.Compacted || ms >= t.Retention.Milliseconds() {
 		return
 	}
-	c.warnOnce(t, "a topic keeps its records for a shorter time than bagtrail needs: what is older cannot be built again",
+	c.warnOnce(t, "a topic keeps its records for a shorter time than bagtrail needs: older records cannot be rebuilt",
 		zap.String("retention.ms", kept), zap.Int64("wanted", t.Retention.Milliseconds()))
 }
 

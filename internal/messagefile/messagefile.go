@@ -40,12 +40,12 @@ type Reader struct {
 }
 
 // Messages yields the messages of each name in turn. A name is [Stdin], a file, a named pipe, a
-// device, or a directory: then its files that end .txt or .bim are read, in the order of their
-// names. Directories in it are skipped. Named pipes and devices in it are not opened, and yield an
-// error; so do a directory without files, and a file that cannot be read. After an error Messages
-// goes on with the next file.
+// device, or a directory. Of a directory, the files whose names end in .txt or .bim are read, in
+// the order of their names. Directories in it are skipped. Named pipes and devices in it are not
+// opened, and yield an error; so do a directory without files, and a file that cannot be read.
+// After an error Messages goes on with the next file.
 //
-// When ctx ends reading stops at once, even while it waits for input. The last value is then the
+// When ctx ends, reading stops at once, even while it waits for input. The last value is then the
 // error of ctx.
 func (r Reader) Messages(ctx context.Context, names []string) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
@@ -99,11 +99,11 @@ func expand(name string) (files []string, faults []error) {
 		case info.Mode().IsRegular():
 			files = append(files, path)
 		case !info.IsDir():
-			faults = append(faults, fmt.Errorf("%s: no regular file", path))
+			faults = append(faults, fmt.Errorf("%s: not a regular file", path))
 		}
 	}
 	if len(files) == 0 && len(faults) == 0 {
-		faults = append(faults, fmt.Errorf("%s: no message files: no name ends .txt or .bim", name))
+		faults = append(faults, fmt.Errorf("%s: no message files: no name ends in .txt or .bim", name))
 	}
 	return files, faults
 }
@@ -137,7 +137,7 @@ func (r Reader) file(ctx context.Context, name string, yield func(Message, error
 	}
 }
 
-// open returns a reader of a file, which reports errors of opening too. When ctx ends reading
+// open returns a reader of a file, which reports errors of opening too. When ctx ends, reading
 // fails, even while it waits for input from a terminal or a named pipe.
 func (r Reader) open(ctx context.Context, name string) (text io.Reader, stop func()) {
 	out, in := io.Pipe()

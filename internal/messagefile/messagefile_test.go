@@ -116,7 +116,7 @@ func TestOfADirectoryNoPipeNoDeviceAndNoLoopIsFollowed(t *testing.T) {
 	if got := texts(messages); !slices.Equal(got, []string{"BSM", "BSM"}) || messages[1].File != filepath.Join(dir, "f.txt") {
 		t.Errorf("got %+v", messages)
 	}
-	want := []string{"a.txt: no regular file", "c.txt: no regular file", "d.txt: " + syscall.ELOOP.Error(), "g.txt: " + syscall.ENOENT.Error()}
+	want := []string{"a.txt: not a regular file", "c.txt: not a regular file", "d.txt: " + syscall.ELOOP.Error(), "g.txt: " + syscall.ENOENT.Error()}
 	if len(errs) != len(want) {
 		t.Fatalf("got %v", errs)
 	}

@@ -185,7 +185,7 @@ func (v Value) Number(least, most float64) float64 {
 	}
 	number, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(number >= least && number <= most) {
-		v.Fault("%q is no number from %v to %v", text, least, most)
+		v.Fault("%q is not a number from %v to %v", text, least, most)
 		return least
 	}
 	return number
@@ -196,7 +196,7 @@ func (v Value) Time() time.Time {
 	text, plain := v.Text()
 	at, err := time.Parse(time.RFC3339, text)
 	if plain && err != nil {
-		v.Fault("%q is no time like 2026-11-21T13:10:00+01:00", text)
+		v.Fault("%q is not a time like 2026-11-21T13:10:00+01:00", text)
 	}
 	return at
 }

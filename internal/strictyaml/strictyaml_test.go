@@ -65,9 +65,9 @@ func TestATextWithoutContentIsAnEmptyObject(t *testing.T) {
 func TestEveryFaultIsReportedWithItsLine(t *testing.T) {
 	_, err := read("name: [x]\nlegs: 9\ntame: maybe\nborn: yesterday\nlikes:\n  - a\n  - {b: c}\ncolour: red\n")
 	want := `line 1: name: not a plain value
-line 2: legs: "9" is no number from 0 to 8
+line 2: legs: "9" is not a number from 0 to 8
 line 3: tame: neither true nor false
-line 4: born: "yesterday" is no time like 2026-11-21T13:10:00+01:00
+line 4: born: "yesterday" is not a time like 2026-11-21T13:10:00+01:00
 line 7: likes[1]: not a plain value
 line 8: colour: unknown member`
 	if err == nil || err.Error() != want {

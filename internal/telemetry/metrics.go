@@ -38,11 +38,11 @@ func NewDamaged(registry prometheus.Registerer) prometheus.Counter {
 	})
 }
 
-// NewRejects registers and returns the gauge of open rejects: their number.
+// NewRejects registers and returns the gauge of open rejects.
 func NewRejects(registry prometheus.Registerer) prometheus.Gauge {
 	return promauto.With(registry).NewGauge(prometheus.GaugeOpts{
 		Name: "bagtrail_rejects_open",
-		Help: "Rejected messages on which nobody has decided, as many as there were when this process last looked: once a minute.",
+		Help: "Rejected messages on which nobody has decided. This process counts them once a minute.",
 	})
 }
 
@@ -51,11 +51,11 @@ func NewRejects(registry prometheus.Registerer) prometheus.Gauge {
 func NewFeeds(registry prometheus.Registerer) (states, silent *prometheus.GaugeVec) {
 	states = promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "bagtrail_feeds",
-		Help: "Feeds, by state (new, flowing, silent), as they were when this process last looked: once a minute.",
+		Help: "Feeds, by state (new, flowing, silent). This process counts them once a minute.",
 	}, []string{"state"})
 	silent = promauto.With(registry).NewGaugeVec(prometheus.GaugeOpts{
 		Name: "bagtrail_feed_silent",
-		Help: "1 for each feed that was silent when this process last looked. It looks once a minute.",
+		Help: "1 for each silent feed. This process looks once a minute.",
 	}, []string{"airport", "door"})
 	return states, silent
 }

@@ -24,7 +24,7 @@ type File struct {
 	fault   string            // text of the error that was returned last, or ""
 }
 
-var errIrregular = errors.New("no regular file")
+var errIrregular = errors.New("not a regular file")
 
 // Open reads the file for the first time.
 func Open(path string) (*File, []byte, error) {

@@ -45,7 +45,7 @@ func (list *RequestErrors) Add(e RequestError) {
 func (c *Call) Invalid(errors RequestErrors) Answer {
 	detail := "1 fault"
 	if n := len(errors); n > maxFaults {
-		detail = "More than " + strconv.Itoa(maxFaults) + " faults, of which these are the first"
+		detail = "More than " + strconv.Itoa(maxFaults) + " faults; these are the first"
 		errors = errors[:maxFaults]
 	} else if n != 1 {
 		detail = strconv.Itoa(n) + " faults"

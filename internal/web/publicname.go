@@ -20,6 +20,6 @@ func (s *Site) refusePublicName(c *gin.Context) {
 }
 
 func misdirected(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, "With the development key the service is asked as localhost, or by an address. With a key file "+
-		"(BAGTRAIL_KEYS_FILE) it has any name.", http.StatusMisdirectedRequest)
+	http.Error(w, "While the development key is valid, the service answers only to addresses and to local names such as localhost. "+
+		"With a key file (BAGTRAIL_KEYS_FILE) it answers to every name.", http.StatusMisdirectedRequest)
 }

@@ -88,7 +88,7 @@ func redact(err error) error {
 	for errors.Unwrap(err) != nil {
 		err = errors.Unwrap(err)
 	}
-	return fmt.Errorf("the answer is no proper HTTP (%T)", err)
+	return fmt.Errorf("the answer is not valid HTTP (%T)", err)
 }
 
 // errRefused says that the system answers, but with a status of 400 to 499 and a body that is no reply. It

@@ -27,7 +27,7 @@ type Error struct {
 const replyRoot = "WTR_BagsCreateRS"
 
 // ErrReply is returned for a reply that holds neither a record nor errors.
-var ErrReply = errors.New("reply is no WTR_BagsCreateRS")
+var ErrReply = errors.New("reply is not a WTR_BagsCreateRS")
 
 // ReadReply reads a reply.
 func ReadReply(document []byte) (Reply, error) {

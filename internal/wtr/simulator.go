@@ -83,16 +83,16 @@ func (s *Simulator) setMisbehaviour(w http.ResponseWriter, r *http.Request) {
 // readMisbehaviour reads the parameters of a request to misbehave.
 func readMisbehaviour(r *http.Request) (m Misbehaviour, times int, err error) {
 	if m.Fault = Fault(r.FormValue("fault")); m.Fault != "" && !slices.Contains(Faults, m.Fault) {
-		return m, 0, fmt.Errorf("fault is none of %s", Faults)
+		return m, 0, fmt.Errorf("fault must be one of %s", Faults)
 	}
 	if text := r.FormValue("delay"); text != "" {
 		if m.Delay, err = time.ParseDuration(text); err != nil || m.Delay < 0 {
-			return m, 0, errors.New("delay is no duration such as 5s")
+			return m, 0, errors.New("delay must be a duration such as 5s")
 		}
 	}
 	if text := r.FormValue("times"); text != "" {
 		if times, err = strconv.Atoi(text); err != nil || times < 0 {
-			return m, 0, errors.New("times is no number from 0 on")
+			return m, 0, errors.New("times must be a whole number, 0 or more")
 		}
 	}
 	return m, times, nil

@@ -139,7 +139,7 @@ const lockName = "lock"
 func RunningAddr(dir string) (string, error) {
 	addr, err := os.ReadFile(filepath.Join(dir, lockName))
 	if err == nil && len(addr) == 0 {
-		err = errors.New("that broker has not written it: it is about to start, or of an older version")
+		err = errors.New("that broker has not written its address: it is still starting, or is of an older version")
 	}
 	if err != nil {
 		return "", fmt.Errorf("in-process kafka: the address of the running broker: %w", err)
@@ -195,7 +195,7 @@ func (l brokerListener) Accept() (net.Conn, error) {
 	return &checkedConn{Conn: conn, request: bytes.NewReader(nil)}, nil
 }
 
-// maxRequest is the size of the largest request in bytes, as of Kafka by default
+// maxRequest is the size of the largest request in bytes. It is the default of Kafka
 // (socket.request.max.bytes).
 const maxRequest = 100 << 20
 
