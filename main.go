@@ -18,8 +18,8 @@ func main() {
 		signal.Notify(signals, syscall.SIGHUP)
 	}
 	go func() {
-		// The first signal drains. From then on signals do what they do by default, so the second one stops at once,
-		// as soon as anybody can see that the first has come.
+		// The first signal drains the process. signal.Stop comes before drain: once anybody can
+		// notice the drain, a second signal has its default effect and stops the process at once.
 		<-signals
 		signal.Stop(signals)
 		drain()

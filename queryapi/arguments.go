@@ -160,7 +160,7 @@ func (a *arguments) sent(name string) bool {
 }
 
 // one returns the argument with that name. It returns false if the argument was not sent, or was
-// sent more than once; the latter is also a fault.
+// sent more than once. A repeated argument is also a fault.
 func (a *arguments) one(name string) (argument, bool) {
 	found := a.all(name)
 	if len(found) > 1 {
@@ -240,8 +240,8 @@ func (q Queries) since(a *arguments) time.Time {
 	return at
 }
 
-// instantForm is the form of a time by RFC 3339 §5.6, of which package time reads more than it should,
-// such as a comma before the fraction of a second.
+// instantForm matches a time of RFC 3339 §5.6. Package time accepts other forms too, such as a
+// comma before the fraction of a second.
 var instantForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
 
 // parseInstant reads a time by RFC 3339, which may have small letters.

@@ -39,7 +39,7 @@ func (a *arguments) page(question ...string) page {
 		if ok {
 			p.position = string(decoded[digestBytes:])
 		}
-		if len(a.errors) == 0 { // else it is not known what the question is
+		if len(a.errors) == 0 { // otherwise the question is unknown, and the digest cannot be checked
 			ok = ok && p.next(p.position) == g.value
 		}
 		if !ok {

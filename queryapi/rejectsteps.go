@@ -45,8 +45,8 @@ func (d Rejects) RunJobs(ctx context.Context, report func(error)) {
 	}
 }
 
-// AdvanceJobs advances each running job by one step, unless another process holds it, or may know
-// more of its key. It reports whether it has advanced any.
+// AdvanceJobs advances each running job by one step, unless another process holds it, or may have a
+// newer key file (see step). It reports whether it has advanced any.
 func (d Rejects) AdvanceJobs(ctx context.Context, process string) (advanced bool, err error) {
 	ids, err := d.Store.RunningJobs(ctx)
 	for _, id := range ids {

@@ -115,7 +115,7 @@ func filterPlates(plates []bag.Plate) []bag.Plate {
 // is read, so that every change that the list does not show follows the cursor. Call add after
 // that: it adds the cursor to the end of the answer as changes_cursor. It adds nothing if the key
 // may not read changes, if changes are off, if their index does not answer soon, or if Redis has
-// lost everything meanwhile: then the list lacks what the cursor has passed.
+// lost everything meanwhile: then the list lacks changes that come before the cursor.
 func (q Queries) cursorBefore(ctx context.Context, c *web.Call, f changefeed.Filter) (add func()) {
 	if q.Changes == nil || !c.Key.MayUse(operation.Changes) {
 		return func() {}
@@ -215,9 +215,9 @@ func (q Queries) waitForChanges(ctx context.Context, c *web.Call, query *changes
 	}
 }
 
-// tellOnce answers with the changes that follow the cursor of a query at this moment. final is false
-// if there are none yet, so that the caller may wait and ask again; the cursor is then after everything
-// that is told.
+// tellOnce answers with the changes that follow the cursor of a query at this moment. final is
+// false if there are none yet, so that the caller may wait and ask again. The cursor of the query
+// moves past everything that was read.
 func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery) (answer web.Answer, final bool) {
 	asked, done := c.Ask(ctx, changesLimit)
 	defer done()
@@ -241,7 +241,7 @@ func (q Queries) tellOnce(ctx context.Context, c *web.Call, query *changesQuery)
 	return c.OK(appendEnd(dst, end, more)), final || more
 }
 
-// noChangesYet answers that changes cannot be told now. If their index is being built, this does
+// noChangesYet answers that changes cannot be read now. If their index is being built, this does
 // not count as a failure.
 func noChangesYet(c *web.Call, err error) web.Answer {
 	if errors.Is(err, changes.ErrBeingBuilt) {

@@ -62,9 +62,9 @@ const (
 	requestLimit = 10 * time.Second // for requests that have no time limit of their own
 )
 
-// dial connects to a broker for a [kafkago.Dialer]. After it kafka-go logs in, which has no time limit of
-// its own, so dial closes the connection when that of ctx is over. kafka-go cancels ctx once the
-// connection is ready.
+// dial connects to a broker for a [kafkago.Dialer]. kafka-go then logs in without a time limit of
+// its own, so dial closes the connection when the deadline of ctx passes. kafka-go cancels ctx once
+// the connection is ready.
 func dial(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := new(net.Dialer).DialContext(ctx, network, address)
 	if err != nil {

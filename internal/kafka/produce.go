@@ -145,8 +145,8 @@ func (c *Client) Retry(ctx context.Context, do func() error) error {
 	}
 }
 
-// isPermanent reports whether a retry would give the same error. BrokerNotAvailable is what kafka-go
-// says of a partition without a leader.
+// isPermanent reports whether a retry would give the same error. BrokerNotAvailable is the error of
+// kafka-go for a partition without a leader.
 func isPermanent(err error) bool {
 	var code kafkago.Error
 	return errors.As(err, &code) && !code.Temporary() && code != kafkago.BrokerNotAvailable

@@ -143,7 +143,7 @@ func (c *Client) spans(ctx context.Context, topic string, partitions []int, star
 			return nil, fmt.Errorf("offsets of %s/%d: %w", topic, p.Partition, err)
 		}
 		from := max(p.FirstOffset, start.Offsets[p.Partition])
-		for offset := range p.Offsets { // that of the time: -1 if all records are older
+		for offset := range p.Offsets { // the offset for start.Time; -1 if all records are older
 			if from = offset; from < 0 {
 				from = p.LastOffset
 			}

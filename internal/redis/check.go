@@ -63,7 +63,8 @@ func (c *Client) Check(ctx context.Context, keys ...string) ([]Finding, error) {
 }
 
 func checkServer(ctx context.Context, client goredis.UniversalClient, keys []string) ([]Finding, error) {
-	// An error of a sentinel, which may not be one, must not be taken for one of INFO.
+	// Ask first whether the server answers: an error of the sentinels must not count as a refusal
+	// of INFO.
 	if err := ping(ctx, client); err != nil {
 		return nil, err
 	}

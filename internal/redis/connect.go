@@ -79,11 +79,13 @@ func newClient(o *goredis.UniversalOptions) goredis.UniversalClient {
 	return client
 }
 
-// mastersLimit is how long a node is asked for the list of masters. Connecting takes up to half of it.
+// mastersLimit is the time limit for asking one node for the list of masters. Connecting takes up
+// to half of it.
 const mastersLimit = time.Second
 
 // askedBriefly is a hook for the nodes of a cluster: if one hangs, the client soon asks another one
-// for the list of masters. It asks one after the other, and would wait as long as for any reply.
+// for the list of masters. It asks one node after the other, and would otherwise wait for each as
+// long as for any reply.
 type askedBriefly struct{}
 
 // DialHook implements goredis.Hook.

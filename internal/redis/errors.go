@@ -42,6 +42,6 @@ func (f *failure) Unwrap() []error { return []error{ErrUnavailable, f.cause} }
 // WrongType reports whether Redis refused a command because the key holds another type.
 func WrongType(err error) bool { return goredis.HasErrorPrefix(err, "WRONGTYPE") }
 
-// Full reports whether Redis refused a command because it takes memory and none is left. Redis still
-// does what frees memory.
+// Full reports whether Redis refused a command because it takes memory and none is left. Redis
+// still executes commands that free memory.
 func Full(err error) bool { return goredis.HasErrorPrefix(err, "OOM") }

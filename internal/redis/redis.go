@@ -23,8 +23,9 @@ type Config struct {
 	URL string           // see ParseURL; "" for a Redis inside this process
 	Now func() time.Time // the clock by which keys expire in a Redis inside this process
 
-	// Tick is how late keys may expire in a Redis inside this process, and how early those that expire
-	// after a duration: a second to a minute, a minute if it is 0. At each tick Redis scans all keys.
+	// Tick is the interval at which the clock of a Redis inside this process advances: a second to
+	// a minute, a minute if it is 0. So keys may expire up to a tick late; those that expire after
+	// a duration, up to a tick early. At each tick Redis scans all keys.
 	Tick time.Duration
 }
 

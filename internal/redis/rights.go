@@ -9,7 +9,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// commands are the commands that the stores use, each with so many arguments that Redis checks the
+// commands are the commands that the stores use, each with enough arguments for Redis to check the
 // right to it. k stands for a key.
 const commands = "incrby k 1,hincrby k f 1,hset k f v,hdel k f,hkeys k,hlen k,hgetall k,zadd k 0 m,zrange k 0 0," +
 	"zremrangebyscore k 0 0,zrangebyscore k 0 0,zscore k m,eval s 1 k,evalsha s 1 k,expireat k 0,get k,set k v,del k,scan 0," +

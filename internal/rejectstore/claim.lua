@@ -3,8 +3,8 @@
 -- KEYS  the rejects
 -- ARGV  the claim of each
 --
--- Returns for each its state, '' if there is none, and its claim from before the call. It is claimed
--- if they are 'open' and ''. All keys are in one slot.
+-- Returns for each reject its state and its claim from before the call; each is '' if there is
+-- none. The call has claimed the reject if they are 'open' and ''. All keys are in one slot.
 local found = {}
 for i, key in ipairs(KEYS) do
 	local now = redis.call('HMGET', key, 'state', 'claim')

@@ -1,9 +1,9 @@
 -- Decides on an open reject: gives it its next state, or 'open' if it stays open, and adds a line to
 -- its history. own is the claim that it must have, or ''.
 --
--- Returns its state, '' if there is none, and its claim, from before the call. It was changed if they
--- are 'open' and own. A long history is not continued while the reject stays open. prefix is what all
--- keys begin with; they are in one slot.
+-- Returns its state and its claim from before the call; each is '' if there is none. The call has
+-- changed the reject if they are 'open' and own. Nothing is added to a long history while the
+-- reject stays open. All keys begin with prefix, and are in one slot.
 local function decide(prefix, id, own, to, line)
 	local key = prefix .. 'r:' .. id
 	local now = redis.call('HMGET', key, 'state', 'claim', 'cells', 'received', 'hour', 'history', 'source', 'order')

@@ -21,7 +21,7 @@ type Filter struct {
 	State  State
 	Code   string    // "" for all
 	Door   string    // "" for all
-	Places []string  // nil for all; otherwise airports, "" for none, and @ with the name of a key for none from that key
+	Places []string  // nil for all; otherwise airports; "" for rejects without a known airport; @ and the name of a key for those of them that the key posted
 	Since  time.Time // zero for all
 	Until  time.Time // exclusive; zero for all
 	Oldest bool      // lists begin with the oldest

@@ -35,12 +35,12 @@ import (
 //	jobs                   zset  id → began, of the jobs that run
 //	n                      hash  tally → how many rejects have it; b:<source> → size of the texts, diagnostics and histories of a source
 //
-// A cell is door|place|code. A place is an airport; "" if the message names none that is known; then
-// also @ and the name of the API key with which it was posted. Place and code may be * for all. A
-// reject is in every cell that it fits, for its first maxCodes codes. A source is door|sender, or
-// door|airport if the sender is not known, as of Kafka records. A tally is d:<door>, p:<airport>,
-// c:<code> or s:<source>. In a zset a reject is its order (see order), followed by its id, since
-// Redis sorts members of one received time by their bytes.
+// A cell is door|place|code. A place is an airport, or "" if the message names no known airport.
+// Then the reject is also at a second place: @ and the name of the API key that posted it. Place
+// and code may be * for all. A reject is in every cell that it fits, for its first maxCodes codes.
+// A source is door|sender, or door|airport if the sender is not known, as of Kafka records. A tally
+// is d:<door>, p:<airport>, c:<code> or s:<source>. In a zset a reject is its order (see order),
+// followed by its id, since Redis sorts members of one received time by their bytes.
 const keyKind = "j:{rejects}:"
 
 // everything stands for all places or codes in a cell.
@@ -76,16 +76,16 @@ func States() []State { return []State{Open, Resubmitted, Dismissed} }
 type Reject struct {
 	ID          string
 	State       State
-	Received    time.Time
-	Order       string // its place among the rejects of its source that have its received time
+	Received    time.Time // UTC, whole milliseconds
+	Order       string    // its place among the rejects of its source that have its received time
 	Door        string
-	Sender      string // name of the API key with which it was posted, or ""
-	Airport     string // of .V; "" if it is missing or unknown
-	Text        string // as sent, any bytes
-	JSON        bool   // Text is a document that holds the message
-	Report      bool   // Text is the document of a delayed-bag report
-	RecordKey   string // key of its Kafka record, or ""
-	Codes       []string
+	Sender      string          // name of the API key with which it was posted, or ""
+	Airport     string          // of .V; "" if it is missing or unknown
+	Text        string          // as sent, any bytes
+	JSON        bool            // Text is a document that holds the message
+	Report      bool            // Text is the document of a delayed-bag report
+	RecordKey   string          // key of its Kafka record, or ""
+	Codes       []string        // of its faults, each once, at most maxCodes
 	Value       string          // at the first fault
 	Diagnostics json.RawMessage // a list
 	History     []Step          // oldest first
@@ -127,9 +127,10 @@ func ID(origin string) string {
 	return hex.EncodeToString(sum[:10])
 }
 
-// order returns the order of the reject with an origin: texts whose bytes compare as the numbers in
-// which origins end, that of a record in its partition, or of a message in its request or file. It
-// is "" if the origin has no number. The first letter tells how many digits follow.
+// order returns the order of the reject with an origin. Most origins end in a number: the offset of
+// a record, or the place of a message in its request or file. The orders of two rejects compare,
+// byte by byte, as these numbers do: the first letter tells how many digits follow. The order is ""
+// if the origin has no number.
 func order(origin string) string {
 	number, err := strconv.ParseUint(origin[strings.LastIndexByte(origin, '/')+1:], 10, 64)
 	if err != nil {
@@ -308,7 +309,7 @@ func found(count int, values []string, err error) ([]Before, error) {
 	return all, nil
 }
 
-var errReply = errors.New("a script replies something else")
+var errReply = errors.New("the reply of a script has another form")
 
 // Claim claims open rejects, with a claim for each. It returns their states and claims from before
 // the call: a reject was claimed by it if it was Open and had no claim.

@@ -72,8 +72,8 @@ func (s *Store) sources(ctx context.Context) (counts, sizes map[string]int64, er
 	return counts, sizes, nil
 }
 
-// share returns the limit of each amount with which all amounts together are at most total. An amount
-// below the limit leaves room for the others.
+// share returns the largest limit such that all amounts together, each cut to the limit, are at
+// most total. An amount below the limit leaves room for the others.
 func share(amounts map[string]int64, total int64) int64 {
 	for i, amount := range slices.Sorted(maps.Values(amounts)) {
 		if part := total / int64(len(amounts)-i); amount > part {

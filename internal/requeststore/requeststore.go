@@ -128,7 +128,7 @@ func (s *Store) remove(ctx context.Context, script *goredis.Script, key, own str
 	return err
 }
 
-// retry runs a script until it returns at least a number, for a minute.
+// retry runs a script until it returns least or more, for at most a minute.
 func (s *Store) retry(ctx context.Context, script *goredis.Script, key string, least int, args ...any) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), retryTimeout)
 	defer cancel()

@@ -1,6 +1,7 @@
 // Package session makes and checks browser sessions. A session stands for an API key: it has the
-// rights of the key and no more, and it ends with the key. All that a process needs to know of a
-// session is in its signed cookie, so any process can check it. The cookie does not contain the key.
+// rights of the key and no more, and it ends with the key. Everything that a process needs to know
+// of a session is in its signed cookie, except whether it was ended early: see Ended. So any
+// process can check a session. The cookie does not contain the key.
 package session
 
 import (

@@ -8,7 +8,7 @@ import (
 )
 
 // Faults are the frequencies of faults, in percent. The first four are percentages of messages, the
-// others of bags. A bag has at most one of the latter.
+// others of bags. A bag has at most one fault of bags.
 type Faults struct {
 	Late       float64 // the message is received minutes or hours late
 	Duplicated float64 // the message is sent again, with other line ends

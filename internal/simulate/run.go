@@ -18,7 +18,7 @@ type Delivery struct {
 	Sink     Sink
 	Truth    func(Bag) error  // called for each bag after its last message was sent; may be nil
 	Rate     float64          // messages per second; 0 is as fast as Sink accepts them
-	Clock    func() time.Time // each message waits for its received time by it; may be nil
+	Clock    func() time.Time // each message waits until it shows the received time of the message; may be nil
 	Progress func(Summary)    // called after each batch; may be nil
 }
 

@@ -1,6 +1,6 @@
 // Package simulate makes the message feed of an airline group. It simulates whole journeys of bags
-// over a timetable of flights, from check-in to arrival, with ordinary mishaps. For
-// each bag it also returns the truth: the answers that the service must give.
+// over a timetable of flights, from check-in to arrival, with ordinary mishaps. For each bag it
+// also returns the truth: the answers that the service must give.
 //
 // The same Options give the same bytes. The truth comes from the plan of the journey, not from
 // reading the messages, so that tests can compare it with the answers. It holds if messages keep

@@ -1,6 +1,6 @@
-// Package telemetry has the log and the metrics of a process, the ops server with /livez, /readyz,
-// /metrics and /debug/pprof, and listeners that log why they accept no connections. It does not
-// depend on the domain, and has no globals.
+// Package telemetry provides the log and the metrics of a process, the ops server with /livez,
+// /readyz, /metrics and /debug/pprof, and listeners that log why they accept no connections. It
+// does not depend on the domain, and has no globals.
 package telemetry
 
 import (
@@ -15,8 +15,9 @@ import (
 
 // NewLogger returns a logger that writes to w. level is debug, info, warn or error. format is json,
 // console, or auto, which is console if w is a terminal, else json. Times are UTC, in RFC 3339 with
-// milliseconds. Of the warnings of one text with an error, other than those of requests, at most ten
-// are written each minute; the next one says in left_out how many were not.
+// milliseconds. At most ten warnings with the same text and an error are written each minute,
+// except those of requests, which are all written; the next one says in left_out how many were not
+// written.
 func NewLogger(w io.Writer, level, format string) *zap.Logger {
 	threshold, _ := zapcore.ParseLevel(level) // package config has checked it
 	encoding := zap.NewProductionEncoderConfig()

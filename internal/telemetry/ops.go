@@ -16,7 +16,7 @@ import (
 // NewOps returns the server for operators. It answers
 //
 //	/livez        200 while the process runs
-//	/readyz       200 if every needed part is ready, else 503; both list the parts and what each lacks
+//	/readyz       200 if every needed part is ready, else 503; lists the parts and what each lacks
 //	/metrics      the registry, in the Prometheus text form
 //	/debug/pprof  profiles of the Go runtime
 //

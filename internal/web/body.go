@@ -73,9 +73,9 @@ func discard(w gin.ResponseWriter, r *http.Request, begun bool, limit int) {
 }
 
 // Text returns the value of the string member name of the body, and the offset in the body of the
-// value, or in a form of its pair. The error is a *strictjson.Fault: the body is cut off, or neither
-// valid JSON nor a valid form; the member is missing, repeated or not a string; or the request has
-// several Content-Types. If TooLarge is set, the body counts as cut off.
+// value or, in a form, of its pair. The error is a *strictjson.Fault: the body is cut off, or
+// neither valid JSON nor a valid form; the member is missing, repeated or not a string; or the
+// request has several Content-Types. If TooLarge is set, the body counts as cut off.
 //
 // A body that begins with { is JSON, whatever its content type says; whitespace may precede it, a
 // byte order mark may not. Any other body is a form if the content type says so, and JSON

@@ -63,7 +63,7 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 // that does not read them keeps their memory in use.
 type countedPage struct {
 	gin.ResponseWriter
-	answers *budget.Shares // the pages have a share together, under no name
+	answers *budget.Shares // all pages together have one share, under the name ""
 }
 
 // Write implements http.ResponseWriter. If there is no room for the page, and this is its first

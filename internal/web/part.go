@@ -10,7 +10,8 @@ const (
 	partRoom = smallAnswer + 4<<10
 )
 
-// errCrowded means that large answers use all the memory of AnswerBytes, or those of the key its share.
+// errCrowded means that large answers use all the memory of AnswerBytes, or that those of the key
+// use all of its share.
 var errCrowded = errors.New("the memory for large answers is used up")
 
 // Part is called after each element that an operation appends to its answer. If dst has at least 64
@@ -96,7 +97,7 @@ func (s *Site) reserveAnswer(c *Call) bool {
 
 // noteLength stores how much memory the answer to a request takes. Of an answer that was refused
 // since memory was short, only a lower bound is known: twice as much is stored, so that after a few
-// such tries of many callers one of them has enough. It does not replace a larger number.
+// tries one of many callers reserves enough. It does not replace a larger number.
 func (s *Site) noteLength(c *Call, a Answer) {
 	if c.Key == nil || c.operation.HasBody() {
 		return

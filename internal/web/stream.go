@@ -63,9 +63,10 @@ func (s *Stream) Send(event, id string, data []byte) error {
 	return nil
 }
 
-// Hold counts bytes that the call holds for its caller with large answers, instead of those of the last
-// Hold. If there is no memory for them, it counts none and returns false. Up to 64 KiB are not counted,
-// and at most all that the key may take, so that it never waits for more.
+// Hold counts bytes that the call holds for its caller against the memory for large answers, in
+// place of those of the last Hold. If too little memory is left, it counts none and returns false.
+// It does not count 64 KiB or less, and counts at most what the key may take, so that a larger
+// batch need not wait for ever.
 func (s *Stream) Hold(bytes int) bool {
 	s.call.giveBack()
 	return bytes <= smallAnswer || s.call.take(min(int64(bytes), s.call.site.answers.Most()))
@@ -78,7 +79,7 @@ func (s *Stream) Flush() {
 
 // Renew looks up the key of a long call, or its session, once more. It returns false if the key is
 // not valid any more, or has lost the right to the operation. If it cannot find out whether the
-// session has ended, it counts as one that has not.
+// session has ended, it treats the session as valid.
 func (c *Call) Renew(ctx context.Context) (*apikey.Key, bool) {
 	if given, _ := apiKey(c.Request.Header, true); given != "" {
 		key, known := c.site.Keys.Lookup(given, c.site.Clock())
@@ -115,7 +116,7 @@ func (n *streams) remove(key string) {
 	}
 }
 
-// OpenStreams returns how many streams are open, and calls wait for changes.
+// OpenStreams returns the number of open streams, together with calls that wait for changes.
 func (s *Site) OpenStreams() (open int) {
 	s.streams.mutex.Lock()
 	defer s.streams.mutex.Unlock()

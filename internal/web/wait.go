@@ -29,8 +29,9 @@ func (c *Call) Wait(ctx context.Context, changed <-chan struct{}) bool {
 	return false
 }
 
-// Waiting returns the answer of serve, which may wait for changes. Meanwhile the call counts as a stream
-// of its key: each change wakes it too. If the key has no more streams, it answers that instead.
+// Waiting returns the answer of serve, which may wait for changes. Meanwhile the call counts as a
+// stream of its key: each change wakes it too. If the key may open no more streams, it answers 429
+// instead.
 func (c *Call) Waiting(serve func() Answer) Answer {
 	if !c.site.streams.add(c.Key.Name, c.site.Settings.Streams) {
 		return c.tooManyStreams()

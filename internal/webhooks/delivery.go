@@ -62,10 +62,10 @@ func (m *message) body(at time.Time) []byte {
 
 // Delivery is one attempt to post.
 type Delivery struct {
-	ID       string `json:"id"` // header webhook-id
-	Type     string `json:"type"`
-	Changes  int    `json:"changes"`
-	Time     string `json:"time"`
+	ID       string `json:"id"`               // header webhook-id
+	Type     string `json:"type"`             // of the body, such as bags.changed
+	Changes  int    `json:"changes"`          // number of changes in the body
+	Time     string `json:"time"`             // when the attempt began, in RFC 3339, UTC
 	Status   int    `json:"status,omitempty"` // HTTP; 0 if there was no answer
 	Duration int64  `json:"duration_ms"`
 	Answer   string `json:"answer,omitempty"` // its first bytes

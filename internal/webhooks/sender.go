@@ -174,7 +174,7 @@ func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (m
 		return true, s.attempt(ctx, d, a, changed(s.id, batch.Changes), batch.Cursor)
 	}
 	s.at.Cursor = batch.Cursor.String()
-	over := s.at.Failing != nil && !batch.More // the changes that failed are not to be told any more
+	over := s.at.Failing != nil && !batch.More // nothing is left to post of the batch that failed
 	if over {
 		s.at.Failing = nil
 	}
@@ -202,11 +202,11 @@ func (s *sender) cursor(ctx context.Context, d *Definition, a changefeed.Asker) 
 	return c, err
 }
 
-// longFold is the time from which on a fold that does not reach the end makes a webhook late.
+// A fold that takes longFold or more, and does not reach the end, makes a webhook late.
 const longFold = 500 * time.Millisecond
 
 // fold returns the next batch. A webhook that is late takes a place in catchingUp first, so that it
-// does not hold up those that are told what is new.
+// does not hold up webhooks that only post new changes.
 func (s *sender) fold(ctx context.Context, a changefeed.Asker, c changes.Cursor) (changefeed.Batch, error) {
 	if s.late {
 		if err := s.catchingUp.Acquire(ctx, 1); err != nil {

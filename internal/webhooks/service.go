@@ -175,7 +175,7 @@ func (s *Service) Deliveries(ctx context.Context, id string) ([]string, error) {
 }
 
 // CheckURL returns an error if a new webhook may not have the URL: see Guard.CheckURL. It refuses
-// blanks too, which are a slip as a rule.
+// blanks too, which are usually typing errors.
 func (s *Service) CheckURL(url string) error {
 	if strings.ContainsFunc(url, unicode.IsSpace) {
 		return errors.New("the URL holds a blank")

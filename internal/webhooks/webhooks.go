@@ -45,7 +45,7 @@ type Definition struct {
 	Filter      changefeed.Filter `json:"filter"`
 	Description string            `json:"description,omitempty"`
 	Created     time.Time         `json:"created"`
-	Changed     time.Time         `json:"changed"`
+	Changed     time.Time         `json:"changed"`           // when it was last changed, by the API
 	Paused      bool              `json:"paused,omitempty"`  // by the customer
 	Resumed     int               `json:"resumed,omitempty"` // how often the customer has resumed it
 
@@ -148,13 +148,14 @@ type Service struct {
 	// writing is held while this process changes a definition. A caller waits for it as long as its
 	// context: while Kafka hangs, each change takes that long.
 	writing *semaphore.Weighted
-	// folding is held by each sender that is folding a batch, catchingUp by each of these that is late.
+	// Each sender that is folding a batch holds folding. If the webhook is late, the sender holds
+	// catchingUp too.
 	folding, catchingUp *semaphore.Weighted
 	memory              *budget.Bytes  // for the data from which batches are made
 	posting             *budget.Shares // for messages over maxBytes that are posted, by customer
 }
 
-// foldsAtOnce is how many batches are folded at the same time, lateFolds how many of these for
+// At most foldsAtOnce batches are folded at the same time, and at most lateFolds of them for
 // webhooks that are late: such a fold may read for seconds and find little.
 const (
 	foldsAtOnce = 4

@@ -20,7 +20,7 @@ func Start(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
-// Open opens a client with a configuration, to whose Brokers it adds those of a cluster. The client is
+// Open opens a client of a cluster, whose brokers it adds to the configuration. The client is
 // closed when the test ends.
 func Open(t testing.TB, cluster *kfake.Cluster, conf kafka.Config) *kafka.Client {
 	t.Helper()
