@@ -191,8 +191,8 @@ func (s *jobStep) decide(ctx context.Context, rejects []rejectstore.Reject) erro
 	return nil
 }
 
-// claimable reports whether a reject has no claim of anybody else. If it has one that was
-// interrupted, claimable completes that resubmission.
+// claimable reports whether no other request or job has claimed a reject. If the resubmission of
+// another claim was interrupted, claimable completes it.
 func (s *jobStep) claimable(ctx context.Context, r *rejectstore.Reject) bool {
 	if _, own := s.claimed(r.Claim); r.Claim == "" || own {
 		return true
@@ -331,7 +331,7 @@ func (s *jobStep) file(ctx context.Context, attempts []attempt) error {
 		s.settle(&attempts[i])
 		last = attempts[i].Received
 	}
-	// The next step gives later received times, in whatever process.
+	// So the next step gives later received times, in any process.
 	return pause.For(ctx, min(last.Sub(s.Acceptor.Now())+time.Millisecond, stepRejects*time.Millisecond))
 }
 

@@ -31,7 +31,7 @@ func (c *Client) connect(a Address) {
 		writing.ReadTimeout, writing.WriteTimeout = -2, -2
 	}
 	c.reads, c.writes = newClient(reading), newClient(writing)
-	if a.IsClusterMode { // its client sends again whatever MaxRetries is
+	if a.IsClusterMode { // the client of a cluster repeats commands, whatever MaxRetries is
 		c.writes.AddHook(sendingOnce{})
 	}
 }

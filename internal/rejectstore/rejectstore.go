@@ -327,8 +327,8 @@ func (s *Store) Claim(ctx context.Context, ids, claims []string) ([]Before, erro
 
 // Decide adds a step to the history of an open reject, gives it its next state, and removes its
 // claim. It does nothing unless the reject is Open and its claim equals the argument; it returns
-// the state and the claim from before the call, so that the caller can tell. A repeated Decide adds
-// nothing, unless next is Open and claim is "".
+// the state and the claim from before the call, so that the caller can see whether it did. A
+// repeated Decide adds nothing, unless next is Open and claim is "".
 func (s *Store) Decide(ctx context.Context, id, claim string, next State, step Step) (State, string, error) {
 	values, err := decide.Run(ctx, s.redis.WriteClient(), []string{s.rejectKey(id)},
 		s.prefix(), id, claim, string(next), strictjson.Encode(step)).StringSlice()

@@ -25,8 +25,8 @@ func NewRestore(acceptor kafkadoor.Acceptor, store *Store) *Restore {
 	return &Restore{acceptor, store, maphash.MakeSeed(), make(map[uint64]bool)}
 }
 
-// digest returns a digest of what tells a message of the log from all others. The origin alone does
-// not: a log that was made anew has other messages with the same origins.
+// digest returns a digest of the data that identify a message of the log. The origin alone does not
+// identify it: a log that was made anew has other messages with the same origins.
 func (r *Restore) digest(env *ingestor.Envelope) uint64 {
 	return maphash.Comparable(r.seed, struct {
 		origin, raw string
