@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"bagtrail/internal/command"
+	"bagtrail/test/race"
 )
 
 const (
@@ -131,6 +133,25 @@ func TestValidateRejectsWhatIsTooLongAsTheServiceDoes(t *testing.T) {
 	if got := lines(t, run(t, long, nil, "validate", "--json").stdout); len(got) != 1 || got[0].Accepted || got[0].Errors[0].Code != "SVCSRV003" {
 		t.Errorf("%+v", got)
 	}
+}
+
+// Showing a fault takes about as long as finding it, however many lines the message has.
+func TestValidateShowsAFaultOnEachLineInLittleTime(t *testing.T) {
+	race.SkipOneGoroutine(t)
+	faulty := "BPM\n" + strings.Repeat(".N\n", 10_000)
+	timed := func(args ...string) time.Duration {
+		start := time.Now()
+		run(t, faulty, nil, append([]string{"validate"}, args...)...)
+		return time.Since(start)
+	}
+	const limit = 10
+	var ratio float64
+	for range 5 { // a pause of the machine is no fault of the command
+		if ratio = float64(timed()) / float64(timed("--json")); ratio < limit {
+			return
+		}
+	}
+	t.Errorf("showing the faults takes %.0f times as long as finding them", ratio)
 }
 
 func TestValidateEventsShowsWhatTheMessageWouldMake(t *testing.T) {

@@ -53,22 +53,23 @@ func (v verdictWriter) write(m messagefile.Message, outcome ingestor.Outcome) {
 	}
 	kind := cmp.Or(outcome.Identifier, "message")
 	fmt.Fprintf(v.w, "%s:%d: %s %s\n", printable(m.File), m.Line, printable(kind), verdict)
+	lines := excerpt.Lines(m.Text) // once, since each of them may have a fault
 	for _, d := range slices.Concat(outcome.Errors, outcome.Warnings) {
 		name, colour := "error", red
 		if d.Warning {
 			name, colour = "warning", yellow
 		}
 		fmt.Fprintf(v.w, "  %s: %s\n", v.in(colour, name+" "+printable(d.Code)), printable(d.Description))
-		v.writePlace(m, d, colour)
+		v.writePlace(m.Line, lines, d, colour)
 	}
 }
 
 // writePlace writes the faulty line, numbered as in its file, with a mark under the faulty text,
-// and how to mend it.
-func (v verdictWriter) writePlace(m messagefile.Message, d ingestor.Diagnostic, colour string) {
+// and how to mend it. first is the line of the file on which the message begins.
+func (v verdictWriter) writePlace(first int, lines []string, d ingestor.Diagnostic, colour string) {
 	const margin = "       "
-	if e, ok := excerpt.Of(m.Text, d.Line, d.Column, d.EndColumn); ok {
-		fmt.Fprintf(v.w, "%6d | %s%s%s\n%s| %s\n", m.Line+d.Line-1, e.Before, v.in(colour, e.Fault), e.After, margin, v.in(colour, e.Mark()))
+	if e, ok := excerpt.Of(lines, d.Line, d.Column, d.EndColumn); ok {
+		fmt.Fprintf(v.w, "%6d | %s%s%s\n%s| %s\n", first+d.Line-1, e.Before, v.in(colour, e.Fault), e.After, margin, v.in(colour, e.Mark()))
 	}
 	for _, advice := range [...]struct{ name, text string }{{"write", d.Suggestion}, {"hint", d.Hint}} {
 		if advice.text != "" {

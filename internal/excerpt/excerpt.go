@@ -20,10 +20,13 @@ type Excerpt struct {
 // longest is the largest number of characters that are shown of each part.
 const longest = 60
 
-// Of returns the excerpt of a text for a line, a column and an end column as diagnostics have them:
-// from 1, in bytes, the end exclusive. ok is false if that line is blank or does not exist.
-func Of(text string, line, column, end int) (e Excerpt, ok bool) {
-	lines := strings.Split(lineFeeds.Replace(text), "\n")
+// Lines returns the lines of a text without their ends: CR LF, LF or CR.
+func Lines(text string) []string { return strings.Split(lineFeeds.Replace(text), "\n") }
+
+// Of returns the excerpt of a text with these lines for a line, a column and an end column as
+// diagnostics have them: from 1, in bytes, the end exclusive. ok is false if that line is blank or
+// does not exist.
+func Of(lines []string, line, column, end int) (e Excerpt, ok bool) {
 	if line < 1 || line > len(lines) || strings.Trim(lines[line-1], " \t") == "" {
 		return Excerpt{}, false
 	}

@@ -23,7 +23,7 @@ func TestTheMarkIsUnderTheFaultyCharacters(t *testing.T) {
 		{"ENDBSM\n\u2028\n", 2, 1, 4, "·", "^"},
 		{"a\x1b\xff\t行e\u0301\u05d0€", 1, 2, 3, "a·· ·e··€", " ^"},
 	} {
-		e, ok := excerpt.Of(c.text, c.line, c.column, c.end)
+		e, ok := excerpt.Of(excerpt.Lines(c.text), c.line, c.column, c.end)
 		if shown := e.Before + e.Fault + e.After; !ok || shown != c.shown || e.Mark() != c.mark {
 			t.Errorf("%q: %t %q\n%s\n%s", c.text, ok, e, shown, e.Mark())
 		}
@@ -32,7 +32,7 @@ func TestTheMarkIsUnderTheFaultyCharacters(t *testing.T) {
 
 func TestALongLineIsCutOnBothSides(t *testing.T) {
 	x := strings.Repeat("x", 500)
-	e, _ := excerpt.Of(x+x+x, 1, 501, 1001)
+	e, _ := excerpt.Of(excerpt.Lines(x+x+x), 1, 501, 1001)
 	cut := strings.Repeat("x", 60)
 	if e.Before != "…"+cut || e.Fault != cut+"…" || e.After != cut+"…" || e.Mark() != strings.Repeat(" ", 61)+strings.Repeat("^", 61) {
 		t.Errorf("%q", e)
@@ -41,7 +41,7 @@ func TestALongLineIsCutOnBothSides(t *testing.T) {
 
 func TestABlankLineHasNoExcerpt(t *testing.T) {
 	for _, line := range []int{0, 1, 3} {
-		if e, ok := excerpt.Of(" \t\nBSM", line, 1, 1); ok {
+		if e, ok := excerpt.Of(excerpt.Lines(" \t\nBSM"), line, 1, 1); ok {
 			t.Errorf("line %d: %q", line, e)
 		}
 	}
