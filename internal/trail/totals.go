@@ -16,7 +16,7 @@ type Totals struct {
 	Bags, Rush int
 	Status     [bag.Delayed + 1]int // bags by loading status
 	Changed    time.Time            // the newest of Listed.Changed
-	FarEnd     string               // the airport at the other end of more than half of the legs; one of the airports if none has so many
+	FarEnd     string               // the airport at the other end of more than half of the legs that have one; one of the airports if none has so many
 	majority   int                  // the counter of the majority vote for FarEnd
 }
 
@@ -37,6 +37,7 @@ func (t *Totals) add(rush bool, changed time.Time, leg *bag.Leg, arriving bool) 
 		far = leg.From
 	}
 	switch {
+	case far == "": // a leg whose departure is unknown has no vote
 	case far == t.FarEnd:
 		t.majority++
 	case t.majority == 0:

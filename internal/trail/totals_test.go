@@ -92,6 +92,16 @@ func TestTotalsHaveTheFarEndOfMostLegsAndTheNewestMessage(t *testing.T) {
 	expect(t, "changed", totals.Changed, at("2026-03-12T06:00:00Z"))
 }
 
+// Most bags of a flight may be known from the station where it arrives alone.
+func TestTotalsHaveTheFarEndThoughOneLegAloneTellsIt(t *testing.T) {
+	w := newWorld(t)
+	w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0724100002001", ".P/1MUELLER", ".L/ABC123", "ENDBSM")
+	w.send("12T09:00", "BPM", ".V/1LLHR", ".J/R", ".F/LX318/12MAR/LHR", ".N/0724100001001", ".N/0724100003001", "ENDBPM")
+	if got, want := w.board("LHR", true, 12), []string{"LX318 ZRH 3 0 [0 3 0 0 0 0] 12T09:00"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Who may ask for a flight, but not see all of a bag, is not told when the rest of it was last
 // heard of.
 func TestTotalsTellNothingOfOtherFlights(t *testing.T) {
