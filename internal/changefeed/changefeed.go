@@ -2,8 +2,8 @@
 // the stream and webhooks use it.
 //
 // The index of changes says which plates changed. Their bags are folded when a change is returned,
-// with the rights that the key has at that moment. A change of a plate is left out if the key sees
-// none of its bags. To tell a key a change means to return it to the caller.
+// with the rights that the key has at that moment. A limited key gets no change of a
+// plate if it sees none of its bags. To tell a key a change means to return it to the caller.
 package changefeed
 
 import (
