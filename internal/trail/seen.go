@@ -1,7 +1,9 @@
 package trail
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"bagtrail/internal/bag"
 )
@@ -29,6 +31,9 @@ func (r *Reader) seen(ctx context.Context, listed []Listed) ([]Listed, error) {
 			*l = s.narrow(l, viewer)
 		}
 	}
+	slices.SortStableFunc(listed, func(a, b Listed) int { // see sortBySeen
+		return cmp.Or(cmp.Compare(a.Bag.Plate, b.Bag.Plate), cmp.Compare(a.Bag.PNR, b.Bag.PNR), cmp.Compare(a.Bag.Surname, b.Bag.Surname))
+	})
 	return listed, viewer.Err()
 }
 

@@ -354,6 +354,30 @@ func TestEntriesOfTwoBagsWithOneNameAreNotMixedUp(t *testing.T) {
 	}
 }
 
+// The bags of a plate stand in the order of what is seen of them. In the order of the whole bags, a caller
+// found a PNR that it does not see in some thirty posts, each with another PNR.
+func TestTheOrderOfBagsTellsNothingOfPNRsThatAreNotSeen(t *testing.T) {
+	for _, hidden := range []string{"AAA111", "ZZZ999"} {
+		w := newWorld(t)
+		w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0724100001001", ".P/1MUELLER", ".L/"+hidden, "ENDBSM")
+		w.send("12T07:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0724100001001", ".P/1MUELLER", "ENDBSM")
+		w.send("12T08:00", "BSM", ".V/1LLHR", ".F/BA177/12MAR/JFK", ".N/0724100001001", ".P/1SMITH", ".L/GUESS1", "ENDBSM")
+		reader := w.reader().For(covering{"BA", ""})
+		flight := bag.Flight{Airline: "BA", Number: "177", Day: bag.DayIn(2026, 3, 12)}
+		expectList(t, "list", listed(t, reader, "LHR", flight), "0724100001 MUELLER  Not Loaded ", "0724100001 SMITH GUESS1 Not Loaded ")
+		traced, err := reader.TracePlates(t.Context(), []bag.Plate{"0724100001"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		viewer := bag.NewViewer(t.Context(), covering{"BA", ""})
+		var names []string
+		for _, b := range traced {
+			names = append(names, viewer.View(b.Bag).Surname)
+		}
+		expectList(t, "bags", names, "MUELLER", "SMITH")
+	}
+}
+
 func TestAnEntryIsOfTheBagThatHasItsPlaceAndShowsItsNames(t *testing.T) {
 	description := bag.Description{PNR: "ABC123", Surname: "MUELLER", GivenName: "ANNA"}
 	entry := trail.Listed{Bag: &bag.Bag{Nth: 1, Description: description}}

@@ -1,6 +1,7 @@
 package trail
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -31,7 +32,8 @@ func (r *Reader) Folded(ctx context.Context, plates []bag.Plate) ([]*bag.Bag, er
 	return s.ofPlates(plates), nil
 }
 
-// TracePlates returns the bags of plates, in the order of lists, with their links.
+// TracePlates returns the bags of plates, in the order of lists by what the asker sees of them, with
+// their links.
 func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced, error) {
 	s := r.newSession()
 	s.tracing = true // only for the plates that are loaded now, since most bags have no rush bags
@@ -87,7 +89,31 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 		}
 		traced[i].Chain = chain
 	}
+	if s.viewer != nil {
+		sortBySeen(traced, s.viewer)
+	}
 	return traced, s.viewer.Err()
+}
+
+// sortBySeen puts the bags of each plate in the order of what the asker sees of them. The order of the
+// whole bags would tell how a PNR that the asker does not see compares with others, which the asker may
+// have posted to find it.
+func sortBySeen(traced []Traced, viewer *bag.Viewer) {
+	type entry struct {
+		Traced
+		seen *bag.Bag // the whole bag if its plate has no other, or if nothing of it is seen
+	}
+	entries := make([]entry, len(traced))
+	for i, t := range traced {
+		entries[i] = entry{t, t.Bag}
+		if i > 0 && traced[i-1].Bag.Plate == t.Bag.Plate || i+1 < len(traced) && traced[i+1].Bag.Plate == t.Bag.Plate {
+			entries[i].seen = cmp.Or(viewer.View(t.Bag), t.Bag)
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return bag.Compare(a.seen, b.seen) })
+	for i := range entries {
+		traced[i] = entries[i].Traced
+	}
 }
 
 // chain joins a bag with its originals and its rush bags, and returns the plates of the chain
