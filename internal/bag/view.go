@@ -1,6 +1,7 @@
 package bag
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -269,6 +270,16 @@ func (b *Bag) founder() int {
 		}
 	}
 	return found
+}
+
+// CompareFounders orders bags by when their founders were received. A bag without a founder comes
+// last. Unlike Compare, it tells nothing about the names of a bag that is not seen.
+func CompareFounders(a, b *Bag) int {
+	i, j := a.founder(), b.founder()
+	if i < 0 || j < 0 {
+		return cmp.Compare(min(j, 0), min(i, 0))
+	}
+	return a.Events[i].Message.compareReceipt(b.Events[j].Message)
 }
 
 // inScope reports whether one of the legs of the message is in scope. If it has no legs, inScope

@@ -72,6 +72,11 @@ func TestRules3RushOriginal(t *testing.T) {
 			w.send("04T06:00", checkIn(first, "14")...)
 			w.send("13T06:00", rushTag(rush, "13", ".M/0220000001")...)
 		}, "0220000001 LX100/10"},
+		{"of several of one day the one that came first, although another PNR is lower", func(w *world) {
+			w.send("12T06:00", "BSM", ".V/1LZRH", ".F/LX318/12MAR/LHR", ".N/0220000001001", ".P/MUELLER", ".L/XYZ789", "ENDBSM")
+			w.send("12T07:00", checkIn(first, "12")...)
+			w.send("13T06:00", rushTag(rush, "13", ".M/0220000001")...)
+		}, "0220000001 LX318/12"},
 		{"fourteen days before", func(w *world) {
 			w.send("04T06:00", checkIn(first, "04")...)
 			w.send("13T06:00", rushTag(rush, "18", ".M/0220000001")...)

@@ -47,7 +47,6 @@ type Settings struct {
 type Oracle struct {
 	set  Settings
 	bags []*Bag // by plate, PNR, surname, first flight date
-	open bool
 }
 
 // New folds all inputs. Their order does not matter. Messages with errors are left out.
@@ -109,10 +108,6 @@ func compareBags(a, b *Bag) int {
 	return cmp.Or(cmp.Compare(a.Plate, b.Plate), cmp.Compare(a.PNR, b.PNR), cmp.Compare(a.LastName, b.LastName),
 		cmp.Compare(a.first, b.first))
 }
-
-// Open reports whether the rules leave open which bag a rush bag re-flights, since two have the
-// same plate, PNR, surname and first flight date.
-func (o *Oracle) Open() bool { return o.open }
 
 // Plates returns every plate that has a bag, in order.
 func (o *Oracle) Plates() []string {

@@ -130,21 +130,42 @@ func (o *Oracle) originalsOf(r *Bag) []original {
 }
 
 // originalOf returns the bag of a plate that r re-flights, or nil: the one with the latest first
-// flight date in the span. Reading: if there are several, the first in the order of lists.
+// flight date in the span. If there are several, it is the one whose first message came first.
 func (o *Oracle) originalOf(r *Bag, plate string) *Bag {
 	var best *Bag
 	for _, b := range o.Bags(plate) {
 		if !inSpan(b, r) {
 			continue
 		}
-		if best != nil && compareBags(b, best) == 0 {
-			o.open = true
-		}
-		if best == nil || b.first > best.first {
+		if best == nil || b.first > best.first || b.first == best.first && orderOfFirst(b, best) < 0 {
 			best = b
 		}
 	}
 	return best
+}
+
+// orderOfFirst compares bags by the receipt of their first messages (rules §4, what a key covers),
+// then by the groups in these.
+func orderOfFirst(a, b *Bag) int {
+	x, y := a.firstMessage(), b.firstMessage()
+	return cmp.Or(orderOfReceipt(x.message, y.message), cmp.Compare(x.group, y.group))
+}
+
+// firstMessage returns the message of the bag that came first, among those that name the passenger
+// if any does.
+func (b *Bag) firstMessage() *item {
+	class := func(it *item) int {
+		switch {
+		case isPositioning(it):
+			return 2
+		case !it.namesPassenger():
+			return 1
+		}
+		return 0
+	}
+	return slices.MinFunc(b.items, func(x, y *item) int {
+		return cmp.Or(cmp.Compare(class(x), class(y)), orderOfReceipt(x.message, y.message), cmp.Compare(x.group, y.group))
+	})
 }
 
 // inSpan reports whether b's first flight date is not after the rush bag's, and at most 14 days
