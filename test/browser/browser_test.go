@@ -75,6 +75,7 @@ func traffic(leaves time.Time, zone *time.Location) (flights string, messages []
 }
 
 func TestTheDocsWorkInABrowser(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	script(t, "docs.mjs", service.Start(t))
 }
@@ -82,6 +83,7 @@ func TestTheDocsWorkInABrowser(t *testing.T) {
 // TestTheConsoleWorksInABrowser looks at the screens and uses them, with one service and one
 // browser.
 func TestTheConsoleWorksInABrowser(t *testing.T) {
+	t.Parallel()
 	needBrowser(t)
 	leaves := time.Now().Add(30 * time.Minute).UTC()
 	zone, err := time.LoadLocation("Europe/Zurich")
