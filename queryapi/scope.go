@@ -30,7 +30,7 @@ func views(bags []*bag.Bag, viewer *bag.Viewer) []*bag.Bag {
 			seen = append(seen, view)
 		}
 	}
-	slices.SortStableFunc(seen, bag.Compare)
+	slices.SortFunc(seen, bag.CompareViews)
 	return seen
 }
 

@@ -1,6 +1,7 @@
 package httpdoor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -249,6 +250,10 @@ func (d Messages) findEvents(ctx context.Context, c *web.Call, messages []reques
 	}
 	for i := range messages {
 		p, o := &messages[i], &outcomes[i]
+		// The order of the bags of a plate would tell how names compare that the caller does not see.
+		slices.SortStableFunc(p.events, func(a, b plateEvent) int {
+			return cmp.Or(cmp.Compare(a.plate, b.plate), cmp.Compare(a.code, b.code))
+		})
 		if o.Verdict == ingestor.Accepted && p.seen && !p.made {
 			o.Verdict = ingestor.Duplicate
 		}

@@ -380,6 +380,21 @@ func TestANewMessageWhoseEventItsSenderDoesNotSeeIsNoDuplicate(t *testing.T) {
 	}
 }
 
+// The change has no names, so it is about both bags of the plate. In the order of bags its events told
+// how the PNR of the bag that the key does not see compares with the other one.
+func TestTheOrderOfEventsTellsNothingOfNamesThatAreNotSeen(t *testing.T) {
+	for _, hidden := range []string{"AAA111", "ZZZ999"} {
+		b := newBatches()
+		b.post("all", "/v1/messages", jsonType, listOf("BSM\r\n.V/1LLHR\r\n.F/BA1/14MAR/FRA\r\n.N/0724123456001\r\n.P/1SMITH\r\n.L/"+hidden+"\r\nENDBSM\r\n"))
+		b.post("lx", "/v1/messages", jsonType, listOf("BSM\r\n.V/1LZRH\r\n.F/LX20/14MAR/JFK\r\n.N/0724123456001\r\n.P/1HUBER\r\n.L/GUESS1\r\nENDBSM\r\n"))
+		change := "BSM\r\nCHG\r\n.V/1LZRH\r\n.F/LX30/14MAR/JFK\r\n.N/0724123456001\r\nENDBSM\r\n"
+		want := "m0 accepted 0724123456 EXPECTED 0724123456 REROUTED"
+		if got := verdicts(t, b.post("lx", "/v1/messages", jsonType, listOf(change))); got != want {
+			t.Errorf("beside %s: %s, want %s", hidden, got, want)
+		}
+	}
+}
+
 func TestABatchComesInThreeForms(t *testing.T) {
 	one, two := bsm("0724100001", "LX100", "MUELLER"), bsm("0724100002", "LX100", "MEIER")
 	lines, _ := json.Marshal(map[string]string{"text": two, "id": "b"})

@@ -272,14 +272,43 @@ func (b *Bag) founder() int {
 	return found
 }
 
-// CompareFounders orders bags by when their founders were received. A bag without a founder comes
-// last. Unlike Compare, it tells nothing about the names of a bag that is not seen.
-func CompareFounders(a, b *Bag) int {
-	i, j := a.founder(), b.founder()
-	if i < 0 || j < 0 {
-		return cmp.Compare(min(j, 0), min(i, 0))
+// CompareViews orders views as Compare does. If that decides nothing, CompareFirst does.
+func CompareViews(a, b *Bag) int {
+	if c := Compare(a, b); c != 0 {
+		return c
 	}
-	return a.Events[i].Message.compareReceipt(b.Events[j].Message)
+	return CompareFirst(a, b)
+}
+
+// CompareFirst orders bags of a plate by the first message, as received, that they do not share: the
+// bag that has it comes first. Views are compared by their whole bags. Unlike Compare, it tells
+// nothing about names.
+func CompareFirst(a, b *Bag) int {
+	a, b = cmp.Or(a.whole, a), cmp.Or(b.whole, b)
+	x, y := a.firstWithout(b), b.firstWithout(a)
+	if x == nil || y == nil { // one bag has all messages of the other
+		return cmp.Compare(len(b.Events), len(a.Events))
+	}
+	return x.compareReceipt(y)
+}
+
+// firstWithout returns the message of b that was received first, among those that are not about
+// other; nil if there is none. Reports and positionings do not count.
+func (b *Bag) firstWithout(other *Bag) (first *Message) {
+	var shared smallmap.Set[*Message]
+	for i := range other.Events {
+		shared.Add(other.Events[i].Message)
+	}
+	for i := range b.Events {
+		e := &b.Events[i]
+		if e.Message.IsReport() || e.Positioning || shared.Has(e.Message) {
+			continue
+		}
+		if first == nil || e.Message.compareReceipt(first) < 0 {
+			first = e.Message
+		}
+	}
+	return first
 }
 
 // inScope reports whether one of the legs of the message is in scope. If it has no legs, inScope

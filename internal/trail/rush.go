@@ -52,7 +52,7 @@ func (s *session) originals(ctx context.Context, rush *bag.Bag) ([]*bag.Bag, err
 		bags := s.byDay(p)
 		if at := firstAfter(bags, rush.FirstDay); at > 0 && bags[at-1].FirstDay >= rush.FirstDay-bag.DelayDays {
 			day := bags[at-1].FirstDay
-			found[i] = slices.MinFunc(bags[firstAfter(bags, day-1):at], bag.CompareFounders)
+			found[i] = slices.MinFunc(bags[firstAfter(bags, day-1):at], bag.CompareFirst)
 		}
 	}
 	return found, nil

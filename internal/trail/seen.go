@@ -10,7 +10,8 @@ import (
 
 // seen removes from a list the fields that r.sight does not cover. The caller has checked that the
 // key may ask for the list. Plates that every such key sees whole are not read again. The listed
-// bags and their loading statuses are the same for everybody (rules §4).
+// bags and their loading statuses are the same for everybody (rules §4); their order is that of what
+// the key sees.
 func (r *Reader) seen(ctx context.Context, listed []Listed) ([]Listed, error) {
 	var plates []bag.Plate
 	for i := range listed {
@@ -32,7 +33,8 @@ func (r *Reader) seen(ctx context.Context, listed []Listed) ([]Listed, error) {
 		}
 	}
 	slices.SortStableFunc(listed, func(a, b Listed) int { // see sortBySeen
-		return cmp.Or(cmp.Compare(a.Bag.Plate, b.Bag.Plate), cmp.Compare(a.Bag.PNR, b.Bag.PNR), cmp.Compare(a.Bag.Surname, b.Bag.Surname))
+		return cmp.Or(cmp.Compare(a.Bag.Plate, b.Bag.Plate), cmp.Compare(a.Bag.PNR, b.Bag.PNR), cmp.Compare(a.Bag.Surname, b.Bag.Surname),
+			cmp.Compare(a.Leg.Status, b.Leg.Status))
 	})
 	return listed, viewer.Err()
 }

@@ -45,7 +45,8 @@ func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced,
 	return s.trace(ctx, s.ofPlates(plates))
 }
 
-// TracePassenger returns the bags that OfPassenger returns, with their links.
+// TracePassenger returns the bags that OfPassenger returns, with their links, in the order of
+// TracePlates.
 func (r *Reader) TracePassenger(ctx context.Context, pnr string, day bag.Day) ([]Traced, error) {
 	s := r.newSession()
 	all, err := s.ofPNR(ctx, pnr)
@@ -110,7 +111,7 @@ func sortBySeen(traced []Traced, viewer *bag.Viewer) {
 			entries[i].seen = cmp.Or(viewer.View(t.Bag), t.Bag)
 		}
 	}
-	slices.SortStableFunc(entries, func(a, b entry) int { return bag.Compare(a.seen, b.seen) })
+	slices.SortFunc(entries, func(a, b entry) int { return bag.CompareViews(a.seen, b.seen) })
 	for i := range entries {
 		traced[i] = entries[i].Traced
 	}

@@ -123,11 +123,17 @@ var rushRules = []rule{
 10:00 BSM .V/1LZRH .F/LX016/20JUN/JFK .N/+B .P/SMITH .L/XYZ789
 21/08:00 BSM .V/1LZRH .F/LX014/21JUN/JFK .N/+R .M/#A .P/SMITH .F/LX018/21JUN/JFK .N/+R .M/#B .P/SMITH`,
 		[]string{"reflighted R: A:LX14 B:LX16", "rushtag A ABC123: R", "rushtag B XYZ789: R", "legs A: LX14 ZRH-JFK Delayed", "legs B: LX16 ZRH-JFK Delayed"}},
-	{"of several bags of the plate and day the original is the one whose first message came first", `
+	{"of several bags of the plate and day the original is the one with the first message", `
 10:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH .L/XYZ789
 11:00 BSM .V/1LZRH .F/LX016/20JUN/JFK .N/+A .P/JONES .L/ABC123
 21/08:00 BSM .V/1LZRH .F/LX018/21JUN/JFK .N/+R .M/#A .P/SMITH .L/XYZ789`,
 		[]string{"reflighted R: A:LX14", "rushtag A XYZ789: R", "rushtag A ABC123: none", "legs A: LX16 ZRH-JFK Not Loaded | LX14 ZRH-JFK Delayed"}},
+	{"a message about several bags does not decide which of them is the original", `
+09:00 BPM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/MEIER
+10:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH .L/XYZ789
+11:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/JONES .L/ABC123
+21/08:00 BSM .V/1LZRH .F/LX018/21JUN/JFK .N/+R .M/#A .P/SMITH .L/XYZ789`,
+		[]string{"rushtag A XYZ789: R", "rushtag A ABC123: none"}},
 	{"the latest message that names an original counts", `
 10:00 BSM .V/1LZRH .F/LX014/20JUN/JFK .N/+A .P/SMITH .L/ABC123
 10:00 BSM .V/1LZRH .F/LX016/20JUN/JFK .N/+B .P/SMITH .L/XYZ789

@@ -130,7 +130,8 @@ func (o *Oracle) originalsOf(r *Bag) []original {
 }
 
 // originalOf returns the bag of a plate that r re-flights, or nil: the one with the latest first
-// flight date in the span. If there are several, it is the one whose first message came first.
+// flight date in the span. If there are several, it is the one with the first message that
+// they do not share.
 func (o *Oracle) originalOf(r *Bag, plate string) *Bag {
 	var best *Bag
 	for _, b := range o.Bags(plate) {
@@ -144,28 +145,23 @@ func (o *Oracle) originalOf(r *Bag, plate string) *Bag {
 	return best
 }
 
-// orderOfFirst compares bags by the receipt of their first messages (rules §4, what a key covers),
-// then by the groups in these.
+// orderOfFirst puts first the bag with the first message, in the order of receipt, that is about only
+// one of them; then the one with the first group.
 func orderOfFirst(a, b *Bag) int {
-	x, y := a.firstMessage(), b.firstMessage()
-	return cmp.Or(orderOfReceipt(x.message, y.message), cmp.Compare(x.group, y.group))
-}
-
-// firstMessage returns the message of the bag that came first, among those that name the passenger
-// if any does.
-func (b *Bag) firstMessage() *item {
-	class := func(it *item) int {
+	order := func(x, y *item) int {
+		return cmp.Or(orderOfReceipt(x.message, y.message), cmp.Compare(x.group, y.group))
+	}
+	for _, it := range slices.SortedFunc(slices.Values(slices.Concat(a.items, b.items)), order) {
+		ofA, ofB := slices.Contains(a.items, it), slices.Contains(b.items, it)
 		switch {
-		case isPositioning(it):
-			return 2
-		case !it.namesPassenger():
+		case isPositioning(it) || ofA && ofB:
+		case ofA:
+			return -1
+		default:
 			return 1
 		}
-		return 0
 	}
-	return slices.MinFunc(b.items, func(x, y *item) int {
-		return cmp.Or(cmp.Compare(class(x), class(y)), orderOfReceipt(x.message, y.message), cmp.Compare(x.group, y.group))
-	})
+	return 0
 }
 
 // inSpan reports whether b's first flight date is not after the rush bag's, and at most 14 days
