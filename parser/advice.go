@@ -123,7 +123,7 @@ func adviseAirport(value string, ref Reference) Advice {
 }
 
 // neighbours returns texts of three bytes. Among them is every code of three capitals at an edit
-// distance of 1 from code, and code itself if it has three bytes.
+// distance of 1 from code, and code itself if it is three capitals.
 func neighbours(code string) (near []string) {
 	const length = 3
 	switch len(code) {

@@ -62,8 +62,8 @@ var readers = [26]func(*Message, line){
 // ignores such an element after the first.
 const firstOfGroup = letters(1<<('S'-'A') | 1<<('P'-'A') | 1<<('L'-'A') | 1<<('Y'-'A') | 1<<('M'-'A'))
 
-// Parse reads text, of less than 4 GiB, into m and overwrites what m held. The strings of m share
-// the memory of text.
+// Parse reads text, of less than 4 GiB, into m and overwrites what m held. The strings of m may
+// share the memory of text.
 func (m *Message) Parse(text string, ref Reference) {
 	m.reset(ref)
 	m.scratch.outline.scan(text)

@@ -25,7 +25,7 @@ import (
 // Trails finds bags for one asker. *trail.Reader implements it, and says what each method returns.
 // A call MUST return when ctx ends. It returns either the complete result or an error. Bags come in
 // the order of lists. They are complete, but are linked only to those originals and rush bags whose
-// founders the asker sees (see bag.Viewer.Founding).
+// founders the asker sees (see bag.Viewer.SeesFounder).
 type Trails interface {
 	OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]trail.Listed, error)
 	FlightsAt(ctx context.Context, airport string, arriving bool, day bag.Day) ([]bag.Flight, error)

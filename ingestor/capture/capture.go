@@ -87,7 +87,7 @@ func (r *Reader) readLine() error {
 		case '\n':
 			return nil // without waiting for the next byte
 		case '\r':
-			if next, _ := r.src.Peek(1); string(next) != "\n" { // after an error, the next ReadByte returns it
+			if next, _ := r.src.Peek(1); string(next) != "\n" { // after an error, the next ReadByte reads src again
 				return nil
 			}
 		}

@@ -62,7 +62,8 @@ func rejectEnvelope(topic string, r *kafka.Record) ingestor.Envelope {
 	return env
 }
 
-// envelope puts the key, the value, the time and the headers of a record into an envelope.
+// envelope puts the key, the value and the time of a record into an envelope, and the headers that say
+// how to read the value.
 func envelope(m *kafka.Record) ingestor.Envelope {
 	env := ingestor.Envelope{Raw: view(m.Value), Key: view(m.Key), Received: clamp(m.Time)}
 	for i := range m.Headers {

@@ -169,8 +169,8 @@ func joinByName(journey []*Message) (named []*Message, sets unionFind, nameless 
 	return named, sets, nameless
 }
 
-// bagsByName divides messages that name a passenger into bags, one for each set. A message may be
-// in several bags, see setsOf.
+// bagsByName divides messages that name a passenger into bags, one for each set that they are
+// about. A message may be in several bags, see setsOf.
 func bagsByName(ctx context.Context, named []*Message, sets unionFind) (bags [][]*Message, err error) {
 	bagOf := make(map[int]int) // root of a set → index in bags
 	booked := newBookings(named, sets)

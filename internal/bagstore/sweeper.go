@@ -67,7 +67,7 @@ func (s *Store) HoldSweeps(ctx context.Context) error {
 	if err := hold(); err != nil {
 		return unavailable("hold sweeps", err)
 	}
-	go pause.Every(ctx, s.sweepInterval()/4, func() { // while Redis does not answer, no process can sweep
+	go pause.Every(ctx, s.sweepInterval()/4, func() { // after an error the next call holds again; without Redis nobody can sweep
 		if redis.Full(hold()) { // a full Redis refuses SET, but not EXPIRE
 			_ = s.redis.WriteClient().Expire(ctx, s.keys.sweep(), s.sweepInterval()).Err()
 		}

@@ -92,7 +92,7 @@ func (f *Feed) Now(ctx context.Context, a Asker) (changes.Cursor, error) {
 // recentFor is how long Recent keeps a cursor.
 const recentFor = time.Second
 
-// Recent returns what Now returned at a moment of the last second. It reads Redis at most once a
+// Recent returns what Now would have returned at a moment of the last second. It reads Redis at most once a
 // second.
 func (f *Feed) Recent(ctx context.Context, a Asker) (changes.Cursor, error) {
 	select {
@@ -212,8 +212,8 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 	return false, nil
 }
 
-// OfPublished returns those of the published changes that the key may see, and of each plate only
-// the latest. The published changes have one epoch. OfPublished sorts them by sequence, since an
+// OfPublished returns those of the published changes that the filter selects and the key may see,
+// and of each plate only the latest. The published changes have one epoch. OfPublished sorts them by sequence, since an
 // owner that stood still may publish an earlier change again.
 func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
 	slices.SortStableFunc(published, func(a, b changes.Published) int { return cmp.Compare(a.Sequence, b.Sequence) })
@@ -257,8 +257,8 @@ func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Pub
 	return told, nil
 }
 
-// Follow returns a follower of the published changes that the key may be able to see. The caller
-// must call Leave in the end.
+// Follow returns a follower of the published changes that the filter may select and the key may
+// see. The caller must call Leave in the end.
 func (f *Feed) Follow(a Asker) *changes.Follower {
 	return f.Tail.Follow(func(r *changes.Record) bool {
 		return a.Filter.mayMatch(f.Airports, r) && f.mayCover(a.Key, r)

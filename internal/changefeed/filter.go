@@ -113,8 +113,8 @@ func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
 	}
 }
 
-// mayMatch reports whether the filter may select a published change. A change that it does not
-// match need not be folded.
+// mayMatch returns false only if the filter certainly does not select a published change. Such a
+// change need not be folded.
 func (f *Filter) mayMatch(airports *airport.Library, r *changes.Record) bool {
 	switch {
 	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),

@@ -11,8 +11,8 @@ import (
 	"bagtrail/internal/changes"
 )
 
-// mayCover reports whether the key may see a bag of a published change. If it does not, the change
-// need not be folded.
+// mayCover returns false only if the key cannot see any bag of a published change. Such a change need
+// not be folded.
 func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
 	return (k.Airlines.All || slices.ContainsFunc(r.Airlines, k.Airline)) &&
 		(k.Airports.All || slices.ContainsFunc(k.Airports.Codes, func(code string) bool {

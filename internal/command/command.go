@@ -193,7 +193,7 @@ func redisURL(c *config.Config, faults *config.Faults) {
 
 // logger returns the log of a command. The Redis client writes to it too, at most one line of each
 // kind a minute. In such a line, left_out is the number of lines of that kind that were left out
-// before it.
+// since the last one.
 func (p *process) logger(c *config.Config) *zap.Logger {
 	log := telemetry.NewLogger(p.stderr, c.Log.Level, c.Log.Format)
 	limit := telemetry.NewLimit(1)

@@ -32,8 +32,8 @@ func (j *bulkJob) addFlags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "only count what would be decided")
 }
 
-// wanted reports whether flags or arguments ask for a job. Only a single id without filters and
-// --dry-run does not.
+// wanted reports whether flags or arguments ask for a job. Only a single id, without filters
+// and without --dry-run, asks for none.
 func (j *bulkJob) wanted(cmd *cobra.Command, args []string) bool {
 	return j.dryRun || len(filtersOf(cmd)) > 0 || len(args) != 1
 }

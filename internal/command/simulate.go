@@ -43,8 +43,8 @@ func (p *process) simulate() *cobra.Command {
 It sends them to Kafka, over HTTP, or into a file. The same --seed, --start, --bags, --interval and --faults give the same
 bytes.
 
-Some messages are malformed on purpose (--faults). A service must reject them, so the exit code is not 1 then. Over HTTP
-it is 3 if the service rejects any other message, or accepts one of these.
+Some messages are malformed on purpose (--faults). A service must reject them, so their rejection does not make the exit
+code 1. Over HTTP it is 3 if the service rejects any other message, or accepts one of these.
 
 Records for Kafka have the times of the journey. Without --start these lie in the past, since brokers refuse records from
 the future. Such records do not count in GET /v1/feeds. Over HTTP the service sets the received times by its own clock.

@@ -34,7 +34,7 @@ type SASL struct {
 
 // Timing holds the time limits. Zero means the default.
 type Timing struct {
-	Heartbeat   time.Duration // 250 ms: the answer tells a member that another has joined or left, so a rebalance takes about as long
+	Heartbeat   time.Duration // 250 ms: the answer tells a member that another has joined or left, so a rebalance, in which nothing is read, takes about as long
 	Session     time.Duration // 6 s: a consumer that is silent for longer loses its partitions
 	Rebalance   time.Duration // 6 s: time for all members to join a new generation
 	JoinBackoff time.Duration // 1 s: pause after a failed attempt to join

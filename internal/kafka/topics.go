@@ -38,7 +38,7 @@ type Topic struct {
 const createTime = "CreateTime"
 
 // compactedSegment is the segment.bytes of a Compacted topic. The newest segment of a partition is not
-// compacted, and who needs the last record of each key reads all of it. The default is 1 GiB.
+// compacted, and a reader that needs the last record of each key must read all of it. The default is 1 GiB.
 const compactedSegment = 16 << 20
 
 func (t Topic) settings() []kafkago.ConfigEntry {

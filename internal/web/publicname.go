@@ -20,6 +20,6 @@ func (s *Site) refusePublicName(c *gin.Context) {
 }
 
 func misdirected(w http.ResponseWriter, _ *http.Request) {
-	http.Error(w, "While the development key is valid, the service answers only to addresses and to local names such as localhost. "+
+	http.Error(w, "While the development key is valid, the service answers only to addresses, and to names without a dot such as localhost. "+
 		"With a key file (BAGTRAIL_KEYS_FILE) it answers to every name.", http.StatusMisdirectedRequest)
 }
