@@ -1,7 +1,7 @@
 // Package enricher completes parsed messages: it finds the year of each date, the instant of each
 // local time and the single plates of tag ranges. The results are a bag.Filing for the index, and
-// the messages (bag.Message) for the fold. It has no state and no clock: a message and its received time always
-// give the same result.
+// the messages (bag.Message) for the fold. It has no state and no clock: a message and its received
+// time always give the same result.
 package enricher
 
 import (

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// Clock gives messages their received times. These do not go back if the clock of the
-// machine does, unless it goes back by more than farAhead: then it was wrong before. A Clock may be used by several goroutines at once.
+// Clock gives messages their received times. These do not go back if the clock of the machine does,
+// unless it goes back by more than farAhead: then it was wrong before. A Clock may be used by
+// several goroutines at once.
 type Clock struct {
 	now   func() time.Time
 	floor atomic.Int64 // the earliest time that Now may still return, in milliseconds since 1970

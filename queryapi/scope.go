@@ -18,8 +18,8 @@ import (
 
 func (q Queries) sight(key *apikey.Key) bag.Sight { return key.SightIfLimited(q.Airports) }
 
-// views returns the viewer's views of bags, in the order of lists. It leaves out bags that the viewer
-// does not see at all.
+// views returns the viewer's views of bags, in the order of lists. It leaves out bags that the
+// viewer does not see at all.
 func views(bags []*bag.Bag, viewer *bag.Viewer) []*bag.Bag {
 	if viewer == nil {
 		return bags

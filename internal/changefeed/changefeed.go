@@ -92,8 +92,8 @@ func (f *Feed) Now(ctx context.Context, a Asker) (changes.Cursor, error) {
 // recentFor is how long Recent keeps a cursor.
 const recentFor = time.Second
 
-// Recent returns what Now would have returned at a moment of the last second. It reads Redis at most once a
-// second.
+// Recent returns what Now would have returned at a moment of the last second. It reads Redis at
+// most once a second.
 func (f *Feed) Recent(ctx context.Context, a Asker) (changes.Cursor, error) {
 	select {
 	case f.asking <- struct{}{}:
@@ -213,8 +213,8 @@ func (t *teller) page(ctx context.Context, page changes.Page) (full bool, err er
 }
 
 // OfPublished returns those of the published changes that the filter selects and the key may see,
-// and of each plate only the latest. The published changes have one epoch. OfPublished sorts them by sequence, since an
-// owner that stood still may publish an earlier change again.
+// and of each plate only the latest. The published changes have one epoch. OfPublished sorts them
+// by sequence, since an owner that stood still may publish an earlier change again.
 func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Published) (told []Change, err error) {
 	slices.SortStableFunc(published, func(a, b changes.Published) int { return cmp.Compare(a.Sequence, b.Sequence) })
 	clocks := make([]time.Time, len(published))

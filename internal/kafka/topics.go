@@ -37,8 +37,9 @@ type Topic struct {
 // createTime is the message.timestamp.type of a topic that keeps the times that producers set.
 const createTime = "CreateTime"
 
-// compactedSegment is the segment.bytes of a Compacted topic. The newest segment of a partition is not
-// compacted, and a reader that needs the last record of each key must read all of it. The default is 1 GiB.
+// compactedSegment is the segment.bytes of a Compacted topic. The newest segment of a partition is
+// not compacted, and a reader that needs the last record of each key must read all of it. The
+// default is 1 GiB.
 const compactedSegment = 16 << 20
 
 func (t Topic) settings() []kafkago.ConfigEntry {

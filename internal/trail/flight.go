@@ -36,10 +36,11 @@ func (l *Listed) IsOf(b *bag.Bag) bool {
 // sees the whole bag. As a rule both are true.
 type wholeAt struct{ from, to bool }
 
-// OfFlight returns the bags with a living leg on the flight that departs from the airport, or arrives
-// there, in the order of lists by what the asker sees of them. Fields that the asker must not see are
-// left out. It takes at most three round trips, and one if the list is cached and nothing has changed. Bags that may have been
-// re-flighted are read whole, with their rush bags, in four more round trips as a rule.
+// OfFlight returns the bags with a living leg on the flight that departs from the airport, or
+// arrives there, in the order of lists by what the asker sees of them. Fields that the asker must
+// not see are left out. It takes at most three round trips, and one if the list is cached and
+// nothing has changed. Bags that may have been re-flighted are read whole, with their rush bags, in
+// four more round trips as a rule.
 func (r *Reader) OfFlight(ctx context.Context, airport string, arriving bool, f bag.Flight) ([]Listed, error) {
 	at := end{r, airport, arriving}
 	list, err := r.list(ctx, at, f)

@@ -96,9 +96,9 @@ func (s *session) trace(ctx context.Context, bags []*bag.Bag) ([]Traced, error) 
 	return traced, s.viewer.Err()
 }
 
-// sortBySeen puts the bags of each plate in the order of what the asker sees of them. The order of the
-// whole bags would tell how a PNR that the asker does not see compares with others, which the asker may
-// have posted to find it.
+// sortBySeen puts the bags of each plate in the order of what the asker sees of them. The order of
+// the whole bags would tell how a PNR that the asker does not see compares with others, which the
+// asker may have posted to find it.
 func sortBySeen(traced []Traced, viewer *bag.Viewer) {
 	type entry struct {
 		Traced

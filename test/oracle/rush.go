@@ -130,8 +130,8 @@ func (o *Oracle) originalsOf(r *Bag) []original {
 }
 
 // originalOf returns the bag of a plate that r re-flights, or nil: the one with the latest first
-// flight date in the span. If there are several, it is the one with the first message that
-// they do not share.
+// flight date in the span. If there are several, it is the one with the first message that they do
+// not share.
 func (o *Oracle) originalOf(r *Bag, plate string) *Bag {
 	var best *Bag
 	for _, b := range o.Bags(plate) {
@@ -145,8 +145,8 @@ func (o *Oracle) originalOf(r *Bag, plate string) *Bag {
 	return best
 }
 
-// orderOfFirst puts first the bag with the first message, in the order of receipt, that is about only
-// one of them; then the one with the first group.
+// orderOfFirst puts first the bag with the first message, in the order of receipt, that is about
+// only one of them; then the one with the first group.
 func orderOfFirst(a, b *Bag) int {
 	order := func(x, y *item) int {
 		return cmp.Or(orderOfReceipt(x.message, y.message), cmp.Compare(x.group, y.group))
