@@ -5,17 +5,14 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/session"
+	"bagtrail/test/service"
 )
 
 var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
@@ -24,30 +21,21 @@ var noon = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 // members.
 func store(t *testing.T, members ...string) *apikey.Store {
 	t.Helper()
-	entries := make([]string, len(members))
+	entries := ""
 	for i, m := range members {
-		entries[i] = fmt.Sprintf("{name: key-%d, digest: %q%s}", i, digest(fmt.Sprint("text-", i)), m)
+		entries += service.KeyEntry(fmt.Sprint("key-", i), fmt.Sprint("text-", i), m)
 	}
-	return open(t, entries...)
+	return open(t, entries)
 }
 
 // open returns a store with these entries of a key file.
-func open(t *testing.T, entries ...string) *apikey.Store {
+func open(t *testing.T, entries string) *apikey.Store {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "keys.yaml")
-	if err := os.WriteFile(path, []byte("keys: ["+strings.Join(entries, ", ")+"]"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	keys, err := apikey.Open(path, nil)
+	keys, err := apikey.Open(service.WriteFile(t, "keys.yaml", "keys:\n"+entries), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return keys
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
 // notes implements session.Ended.
@@ -162,8 +150,8 @@ func TestASessionEndsWithItsKey(t *testing.T) {
 	keys := store(t, "")
 	_, cookie := begin(t, session.New(keys, []byte("signing"), &notes{}), keys, "key-0")
 	for what, now := range map[string]*apikey.Store{
-		"revoked": store(t, ", revoked: true"), "expired": store(t, ", expires: 2026-03-14T11:00:00Z"), "removed": store(t),
-		"replaced": open(t, `{name: key-0, digest: "`+digest("another")+`"}`),
+		"revoked": store(t, ", revoked: true"), "expired": store(t, ", expires: 2026-03-14T11:00:00Z"), "removed": open(t, service.KeyEntry("key-1", "text-0", "")),
+		"replaced": open(t, service.KeyEntry("key-0", "another", "")),
 	} {
 		if _, known := find(t, session.New(now, []byte("signing"), &notes{}), cookie, noon); known {
 			t.Errorf("the session goes on after its key was %s", what)
