@@ -47,12 +47,9 @@ func TestContainersSetOnlySettings(t *testing.T) {
 				env = append(env, variable+"="+value)
 			}
 		}
-		var stdout, stderr bytes.Buffer
-		if code := command.Run(t.Context(), []string{"config"}, env, strings.NewReader(""), &stdout, &stderr); code != command.Done {
-			t.Errorf("%s: exit code %d\n%s", name, code, stderr.String())
-		}
+		shown := config(t, env)
 		for _, entry := range env {
-			if variable, _, _ := strings.Cut(entry, "="); !strings.Contains(stdout.String(), "# "+strings.TrimSuffix(variable, "_FILE")) {
+			if variable, _, _ := strings.Cut(entry, "="); !strings.Contains(shown, "# "+strings.TrimSuffix(variable, "_FILE")) {
 				t.Errorf("%s: %s is no setting", name, entry)
 			}
 		}
@@ -82,9 +79,7 @@ func composeVariables(t *testing.T) map[string]string {
 			Environment map[string]string
 		}
 	}
-	if err := yaml.Unmarshal(read(t, "docker-compose.yml"), &file); err != nil {
-		t.Fatal(err)
-	}
+	parse(t, "docker-compose.yml", &file)
 	variables := map[string]string{}
 	for name, service := range file.Services {
 		if service.Image != "bagtrail" {
@@ -123,9 +118,7 @@ func TestComposePublishesPortsOnLoopbackOnly(t *testing.T) {
 	var file struct {
 		Services map[string]struct{ Ports []string }
 	}
-	if err := yaml.Unmarshal(read(t, "docker-compose.yml"), &file); err != nil {
-		t.Fatal(err)
-	}
+	parse(t, "docker-compose.yml", &file)
 	published := 0
 	for name, service := range file.Services {
 		for _, port := range service.Ports {
@@ -180,9 +173,7 @@ func TestEveryAlertIsTestedToFireAndNotToFire(t *testing.T) {
 			Rules []struct{ Alert string }
 		}
 	}
-	if err := yaml.Unmarshal(read(t, "deploy/prometheus/alerts.yaml"), &rules); err != nil {
-		t.Fatal(err)
-	}
+	parse(t, "deploy/prometheus/alerts.yaml", &rules)
 	var tests struct {
 		Tests []struct {
 			Alerts []struct {
@@ -191,9 +182,7 @@ func TestEveryAlertIsTestedToFireAndNotToFire(t *testing.T) {
 			} `yaml:"alert_rule_test"`
 		}
 	}
-	if err := yaml.Unmarshal(read(t, "deploy/prometheus/alerts_test.yaml"), &tests); err != nil {
-		t.Fatal(err)
-	}
+	parse(t, "deploy/prometheus/alerts_test.yaml", &tests)
 	var fires, rests, all []string
 	for _, test := range tests.Tests {
 		for _, alert := range test.Alerts {
@@ -231,15 +220,29 @@ func read(t *testing.T, path string) []byte {
 	return text
 }
 
+// parse reads a YAML file.
+func parse(t *testing.T, path string, into any) {
+	t.Helper()
+	if err := yaml.Unmarshal(read(t, path), into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// config returns what bagtrail config prints with these variables.
+func config(t *testing.T, env []string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := command.Run(t.Context(), []string{"config"}, env, strings.NewReader(""), &stdout, &stderr); code != command.Done {
+		t.Errorf("exit code %d\n%s", code, stderr.String())
+	}
+	return stdout.String()
+}
+
 // TestTheReadmeNamesEverySetting compares the table of settings with the configuration that the command shows.
 func TestTheReadmeNamesEverySetting(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	if code := command.Run(t.Context(), []string{"config"}, nil, strings.NewReader(""), &stdout, &stderr); code != command.Done {
-		t.Fatalf("exit code %d\n%s", code, stderr.String())
-	}
 	variable := regexp.MustCompile(`BAGTRAIL_[A-Z_]+`)
 	var settings []string
-	for line := range strings.Lines(stdout.String()) {
+	for line := range strings.Lines(config(t, nil)) {
 		_, comment, _ := strings.Cut(line, "# ")
 		settings = append(settings, variable.FindString(comment))
 	}
@@ -266,14 +269,6 @@ func TestTheReadmeNamesEverySetting(t *testing.T) {
 
 // nginx waits for an answer for longer than a request may wait for changes.
 func TestTheNginxOfTheInstructionsWaitsForLongPolls(t *testing.T) {
-	page, err := os.ReadFile(root + "docs/operations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	document, err := os.ReadFile(root + "internal/apidoc/openapi.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	seconds := func(text []byte, pattern string) int {
 		found := regexp.MustCompile(pattern).FindSubmatch(text)
 		if found == nil {
@@ -285,10 +280,10 @@ func TestTheNginxOfTheInstructionsWaitsForLongPolls(t *testing.T) {
 		}
 		return n
 	}
-	_, block, _ := bytes.Cut(page, []byte("```nginx\n"))
+	_, block, _ := bytes.Cut(read(t, "docs/operations.md"), []byte("```nginx\n"))
 	block, _, _ = bytes.Cut(block, []byte("```"))
 	patience := seconds(block, `proxy_read_timeout (\d+)s;`)
-	wait := seconds(document, `"name": "wait", "in": "query", "schema": \{"type": "integer", "minimum": 0, "maximum": (\d+)`)
+	wait := seconds(read(t, "internal/apidoc/openapi.json"), `"name": "wait", "in": "query", "schema": \{"type": "integer", "minimum": 0, "maximum": (\d+)`)
 	if patience < wait+10 {
 		t.Errorf("nginx waits for %d s, a request for up to %d s", patience, wait)
 	}

@@ -20,14 +20,19 @@ import (
 
 const root = "../.."
 
-// section returns the part of the README under a heading.
-func section(t *testing.T, heading string) string {
+func readme(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	return string(text)
+}
+
+// section returns the part of the README under a heading.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(readme(t), "\n## "+heading+"\n")
 	if !found {
 		t.Fatalf("the README has no section %q", heading)
 	}
@@ -95,11 +100,8 @@ func TestTheQuickStartDoesWhatItSays(t *testing.T) {
 }
 
 func TestTheReadmeBeginsWithRunAndTest(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := script(string(text)[:strings.Index(string(text), "\n## ")])
+	beginning, _, _ := strings.Cut(readme(t), "\n## ")
+	first := script(beginning)
 	if !strings.HasPrefix(first, "make run ") || !strings.Contains(first, "\nmake test ") {
 		t.Errorf("it begins with %q", first)
 	}
@@ -107,13 +109,9 @@ func TestTheReadmeBeginsWithRunAndTest(t *testing.T) {
 
 // TestThePicturesOfTheReadmeAreSmall finds the pictures too.
 func TestThePicturesOfTheReadmeAreSmall(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pictures := regexp.MustCompile(`!\[[^]]+\]\(([^)]+)\)`).FindAllSubmatch(text, -1)
+	pictures := regexp.MustCompile(`!\[[^]]+\]\(([^)]+)\)`).FindAllStringSubmatch(readme(t), -1)
 	for _, picture := range pictures {
-		switch file, err := os.Stat(filepath.Join(root, string(picture[1]))); {
+		switch file, err := os.Stat(filepath.Join(root, picture[1])); {
 		case err != nil:
 			t.Error(err)
 		case file.Size() > 120_000:
