@@ -168,9 +168,7 @@ func TestABoardWithoutAnAddressIsThatOfTheLastAirportToday(t *testing.T) {
 		"/console/flights?airport=jfk&direction=A": "/console/flights?airport=JFK&date=2026-11-22&direction=A",
 		"/console/":                                "/console/flights",
 	} {
-		if got := get(c, target).Header().Get("Location"); got != want {
-			t.Errorf("%s leads to %s", target, got)
-		}
+		leadsTo(t, target, get(c, target), want)
 	}
 	w := get(c, "/console/flights?airport=JFK&direction=D&date=2026-11-22")
 	cookie, _, _ := strings.Cut(w.Header().Get("Set-Cookie"), ";")
@@ -185,10 +183,10 @@ func TestABoardWithoutAnAddressIsThatOfTheLastAirportToday(t *testing.T) {
 
 func TestOnlyABoardChangesTheAirportOfTheUser(t *testing.T) {
 	at := func(b object) { b["events"].([]object)[1]["airport"] = "JFK" }
-	v := newV1(object{"GET " + bagPath: aBag(at), "GET " + flightPath: flightOf(1), "POST /v1/bags/search": object{"bags": []object{}}})
+	v := newV1(object{"GET " + bagPath: aBag(at), "GET " + flightPath: flightOf(1)})
 	c := newConsole(v)
 	for _, w := range []*httptest.ResponseRecorder{
-		get(c, "/console/bags/0724000002"), get(c, flightPage), post(c, "/console/search", url.Values{"q": {"van den berg"}}), get(c, "/console/search"),
+		get(c, bagPage), get(c, flightPage), search(c, "van den berg"), get(c, "/console/search"),
 	} {
 		if must(t, w, 200); w.Header().Get("Set-Cookie") != "" {
 			t.Errorf("Set-Cookie: %s", w.Header().Get("Set-Cookie"))

@@ -9,7 +9,11 @@ import (
 	"testing"
 )
 
-const firstID = "00000000000000000000" // the id of rejectOf(0)
+const (
+	firstID    = "00000000000000000000" // the id of rejectOf(0)
+	rejectPath = "/v1/rejects/" + firstID
+	rejectPage = "/console/rejects/" + firstID
+)
 
 // rejectOf is a reject whose texts hold markup and letters of two bytes.
 func rejectOf(i int) object {
@@ -34,13 +38,13 @@ func withRejects(n int) *v1 {
 			"states": []object{{"state": "open", "count": n}, {"state": "dismissed", "count": 7}}, "codes": []object{{"code": "SVCPRB015", "count": 1}, {"code": "SVCPRB022", "count": n}},
 			"airports": []object{{"airport": "", "count": 1}}, "doors": []object{{"door": "http", "count": n}}, "hours": []object{{"hour": "2026-11-22T11:00:00.000Z", "count": n}},
 		},
-		"GET /v1/rejects/" + firstID: rejectOf(0),
+		"GET " + rejectPath: rejectOf(0),
 	})
 }
 
 func TestAFaultHasCaretsUnderItsCharacters(t *testing.T) {
 	c := newConsole(withRejects(2))
-	for _, page := range []string{"/console/rejects", "/console/rejects/" + firstID} {
+	for _, page := range []string{"/console/rejects", rejectPage} {
 		text := must(t, get(c, page), 200,
 			"<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>022 023</small></i>", "2 faults left.", "Line 3: found <code>22NOVX</code>, expected a calendar date DDMMM.", "Message, to edit here", "SVCPRB022<small>", `data-fix="22NOV"`, "Cut it", "nothing",
 			"Open 2", "Dismissed 7", `name="reason" maxlength="1000"`, "not readable", `href="/console/rejects?airport=&amp;state=open"`, "Older ones", "resubmit by zrh-ops, rejected", `href="/console/rejects?state=open">Back`, ">12:31</time>", "22 Nov, 11:31Z", "022 +1", "/console/rejects?code=SVCPRB022&amp;state=open", "&lt;b&gt;ENDBSM",
@@ -86,7 +90,7 @@ func TestTheTextOfTheEditorIsChecked(t *testing.T) {
 func TestAFormThatIsTooLargeDismissesNothing(t *testing.T) {
 	v := withRejects(1)
 	c := newConsole(v)
-	for _, page := range []string{"/console/rejects/" + firstID + "/dismiss", "/console/rejects/bulk"} {
+	for _, page := range []string{rejectPage + "/dismiss", "/console/rejects/bulk"} {
 		form := url.Values{"all": {"1"}, "action": {"dismiss"}, "start": {"1"}, "reason": {strings.Repeat("x", 1<<20)}}
 		must(t, post(c, page, form), 413, "The form is too large")
 	}
@@ -101,7 +105,7 @@ func TestAFormInAnotherEncodingDismissesNothing(t *testing.T) {
 	c := newConsole(v)
 	form := "--x\r\nContent-Disposition: form-data; name=\"reason\"\r\n\r\nknown\r\n--x--\r\n"
 	for _, kind := range []string{"multipart/form-data; boundary=x", "text/plain", ""} {
-		r := httptest.NewRequest("POST", "/console/rejects/"+firstID+"/dismiss", strings.NewReader(form))
+		r := httptest.NewRequest("POST", rejectPage+"/dismiss", strings.NewReader(form))
 		must(t, send(c, r, "Content-Type", kind), 415, "The form is not application/x-www-form-urlencoded")
 	}
 	if asked := strings.Join(v.asked, "\n"); strings.Contains(asked, "/dismiss") {
@@ -124,9 +128,7 @@ func TestTheTableOfFaultsHasABound(t *testing.T) {
 
 func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 	v := withRejects(1)
-	at := "/v1/rejects/" + firstID
-	page := strings.Replace(at, "/v1", "/console", 1)
-	v.answers["POST "+at+"/resubmit"], v.answers["POST "+at+"/dismiss"] = object{"verdict": "accepted"}, object{}
+	v.answers["POST "+rejectPath+"/resubmit"], v.answers["POST "+rejectPath+"/dismiss"] = object{"verdict": "accepted"}, object{}
 	c := newConsole(v)
 	back := url.Values{"text": {"BSM\r\n"}, "back": {"state=open&code=SVCPRB022&q=x"}, "reason": {" known "}}
 	for action, want := range map[string]struct{ asked, leads string }{
@@ -139,27 +141,26 @@ func TestARejectIsResubmittedAndDismissed(t *testing.T) {
 		if as != "" {
 			form = url.Values{"as": {"it came"}, "text": {"BSM"}, "back": back["back"]}
 		}
-		w := post(c, page+action, form)
+		w := post(c, rejectPage+action, form)
 		if got := w.Header().Get("Location"); w.Code != 303 || got != want.leads || !strings.HasSuffix(v.asked[len(v.asked)-1], want.asked) {
 			t.Errorf("%s: %d %s after %s", action, w.Code, got, v.asked[len(v.asked)-1])
 		}
 	}
-	w := post(c, page+"/resubmit", url.Values{"text": {"BSM\r\n.N/07240\r\n.N/0724000001002\r\n.N/0724000007001\r\n"}})
+	w := post(c, rejectPage+"/resubmit", url.Values{"text": {"BSM\r\n.N/07240\r\n.N/0724000001002\r\n.N/0724000007001\r\n"}})
 	must(t, get(c, w.Header().Get("Location")), 200, "Accepted.", `<a href="/console/bags/0724000001" autofocus>Bag <span>0724</span> 000001</a>`)
 	must(t, get(c, "/console/rejects?done=accepted&plate=../1"), 200, "and out of the list.</p>")
-	v.answers["POST "+at+"/resubmit"] = 409
-	must(t, post(c, page+"/resubmit", back), 409, "Not done", "Nothing was changed", `href="`+page+`/resubmit"`)
+	v.answers["POST "+rejectPath+"/resubmit"] = 409
+	must(t, post(c, rejectPage+"/resubmit", back), 409, "Not done", "Nothing was changed", `href="`+rejectPage+`/resubmit"`)
 }
 
 // A browser without the script sends a text that still has faults.
 func TestAMendThatIsNotAcceptedIsShownAsItWasSent(t *testing.T) {
 	v := withRejects(1)
-	at := "/v1/rejects/" + firstID
 	form := url.Values{"text": {"BSM\r\n.V/1LZRX\r\nENDBSM\r\n"}, "back": {"code=SVCPRB022&cursor=more&state=open"}}
 	fault := object{"code": "SVCPRB015", "severity": "error", "line": 2, "column": 6, "end_column": 9, "value": "ZRX", "expected": "a known airport"}
 	for verdict, want := range map[string]string{"rejected": "Rejected again. The reject stays open.", "unauthorised": "<b>The key may not send this message.</b>"} {
-		v.answers["POST "+at+"/resubmit"] = object{"verdict": verdict, "diagnostics": []object{fault}}
-		c, page := newConsole(v), strings.Replace(at, "/v1", "/console", 1)+"/resubmit"
+		v.answers["POST "+rejectPath+"/resubmit"] = object{"verdict": verdict, "diagnostics": []object{fault}}
+		c, page := newConsole(v), rejectPage+"/resubmit"
 		text := must(t, post(c, page, form), 200, want, "\n"+form.Get("text")+"</textarea>", "<span>.V/1LZRX</span><i>     ^^^<small>015</small></i>",
 			`<code class="del">ZRX</code>`, "Resubmit mended", `name="back" value="`+html.EscapeString(form.Get("back"))+`"`)
 		if strings.Contains(text, `data-fix="22NOV"`) {
@@ -169,45 +170,36 @@ func TestAMendThatIsNotAcceptedIsShownAsItWasSent(t *testing.T) {
 		must(t, post(c, page, asItCame), 200, "The reject stays open.", `data-fix="22NOV"`)
 	}
 	v.answers["GET /v1/rejects"] = object{"rejects": []object{}} // the page of the list that the form left is empty by now
-	must(t, post(newConsole(v), strings.Replace(at, "/v1", "/console", 1)+"/resubmit", form), 200, "\n"+form.Get("text")+"</textarea>")
-	v.answers["GET "+at] = 503
-	must(t, post(newConsole(v), strings.Replace(at, "/v1", "/console", 1)+"/resubmit", form), 503, form.Get("text")+"</textarea>", "Send again")
+	must(t, post(newConsole(v), rejectPage+"/resubmit", form), 200, "\n"+form.Get("text")+"</textarea>")
+	v.answers["GET "+rejectPath] = 503
+	must(t, post(newConsole(v), rejectPage+"/resubmit", form), 503, form.Get("text")+"</textarea>", "Send again")
 }
 
 // Who decides on the rejects of an older page goes on there, until none are left on it.
 func TestADecisionLeadsBackToThePageOfTheList(t *testing.T) {
 	v := withRejects(1)
-	at := "/v1/rejects/" + firstID
-	v.answers["POST "+at+"/dismiss"] = object{}
+	v.answers["POST "+rejectPath+"/dismiss"] = object{}
 	c := newConsole(v)
-	w := post(c, strings.Replace(at, "/v1", "/console", 1)+"/dismiss", url.Values{"back": {"cursor=more&state=open"}, "reason": {"known"}})
-	older := w.Header().Get("Location")
-	if older != "/console/rejects?cursor=more&done=dismissed&state=open" {
-		t.Errorf("leads to %s", older)
-	}
+	const older = "/console/rejects?cursor=more&done=dismissed&state=open"
+	leadsTo(t, "a decision", post(c, rejectPage+"/dismiss", url.Values{"back": {"cursor=more&state=open"}, "reason": {"known"}}), older)
 	must(t, get(c, older), 200, "Dismissed")
 	v.answers["GET /v1/rejects"] = object{"rejects": []object{}}
-	if w := get(c, older); w.Code != 303 || w.Header().Get("Location") != "/console/rejects?done=dismissed&state=open" {
-		t.Errorf("the empty page: %d, leads to %s", w.Code, w.Header().Get("Location"))
-	}
-	one := strings.Replace(at, "/v1", "/console", 1)
-	if w := get(c, one+"?cursor=more&state=open"); w.Code != 303 || w.Header().Get("Location") != one+"?state=open" {
-		t.Errorf("a reject of the empty page: %d, leads to %s", w.Code, w.Header().Get("Location"))
-	}
+	leadsTo(t, "the empty page", get(c, older), "/console/rejects?done=dismissed&state=open")
+	leadsTo(t, "a reject of the empty page", get(c, rejectPage+"?cursor=more&state=open"), rejectPage+"?state=open")
 }
 
 func TestARejectIsShownIfItsListIsEmpty(t *testing.T) {
 	v := withRejects(1)
 	v.answers["GET /v1/rejects"] = object{"rejects": []object{}}
 	c := newConsole(v)
-	must(t, get(c, "/console/rejects/"+firstID+"?state=open"), 200, `<form id="editor"`, `id="show-facets"`)
+	must(t, get(c, rejectPage+"?state=open"), 200, `<form id="editor"`, `id="show-facets"`)
 	must(t, get(c, "/console/rejects"), 200, "No rejects here")
 }
 
 // "Nothing is lost" holds for what was typed too.
 func TestATextThatIsNotTakenIsKept(t *testing.T) {
 	v := withRejects(1)
-	page, form := "/console/rejects/"+firstID+"/resubmit", url.Values{"text": {"BSM\r\n.V/1LZRH\r\n<b>"}}
+	page, form := rejectPage+"/resubmit", url.Values{"text": {"BSM\r\n.V/1LZRH\r\n<b>"}}
 	for _, status := range []int{409, 429, 503} {
 		v.answers["POST /v1"+strings.TrimPrefix(page, "/console")] = status
 		text := must(t, post(newConsole(v), page, form), status, "What you wrote", "BSM\r\n.V/1LZRH\r\n&lt;b&gt;</textarea>", `action="`+page+`"`)
@@ -221,12 +213,11 @@ func TestATextThatIsNotTakenIsKept(t *testing.T) {
 
 // A text that was edited is not sent instead of the message as it came.
 func TestAFormThatIsSentAgainIsTheSame(t *testing.T) {
-	one := "/console/rejects/" + firstID
 	for page, form := range map[string]url.Values{
-		one + "/resubmit":       {"text": {"BSM\r\n"}, "as": {"it came"}, "back": {"state=open&cursor=more"}},
-		one + "/dismiss":        {"reason": {"no such flight"}, "back": {"state=open"}},
-		"/console/rejects/bulk": {"id": {"a", "b"}, "action": {"dismiss"}, "reason": {"a test"}, "start": {"1"}},
-		"/console/search":       {"q": {"mueller zrh"}, "days": {"7"}},
+		rejectPage + "/resubmit": {"text": {"BSM\r\n"}, "as": {"it came"}, "back": {"state=open&cursor=more"}},
+		rejectPage + "/dismiss":  {"reason": {"no such flight"}, "back": {"state=open"}},
+		"/console/rejects/bulk":  {"id": {"a", "b"}, "action": {"dismiss"}, "reason": {"a test"}, "start": {"1"}},
+		"/console/search":        {"q": {"mueller zrh"}, "days": {"7"}},
 	} {
 		v := withRejects(1)
 		v.answers["POST /v1"+strings.TrimPrefix(page, "/console")], v.answers["POST /v1/rejects/dismiss"], v.answers["POST /v1/bags/search"] = 503, 503, 503
@@ -252,15 +243,9 @@ func TestTheAddressOfAFormLeadsToItsPage(t *testing.T) {
 	v := withRejects(1)
 	v.answers["GET /v1/session"] = 401
 	c := newConsole(v)
-	one := "/console/rejects/" + firstID
-	for form, page := range map[string]string{one + "/resubmit": one, one + "/dismiss": one, "/console/rejects/bulk": "/console/rejects"} {
-		w := post(c, form, url.Values{"text": {"BSM"}})
-		if got := w.Header().Get("Location"); w.Code != 303 || got != "/console/login?ended&next="+url.QueryEscape(form) {
-			t.Errorf("%s: %d %s", form, w.Code, got)
-		}
-		if w := get(c, form); w.Code != 303 || w.Header().Get("Location") != page {
-			t.Errorf("%s leads to %d %s, want %s", form, w.Code, w.Header().Get("Location"), page)
-		}
+	for form, page := range map[string]string{rejectPage + "/resubmit": rejectPage, rejectPage + "/dismiss": rejectPage, "/console/rejects/bulk": "/console/rejects"} {
+		leadsTo(t, form, post(c, form, url.Values{"text": {"BSM"}}), "/console/login?ended&next="+url.QueryEscape(form))
+		leadsTo(t, form, get(c, form), page)
 	}
 }
 
@@ -297,7 +282,7 @@ func TestAMessageThatTheKeyMayNotSendIsNotSaidToBeAccepted(t *testing.T) {
 
 func TestCaretsStandUnderLinesThatEndWithCR(t *testing.T) {
 	v := withRejects(1)
-	v.answers["GET /v1/rejects/"+firstID].(object)["text"] = "BSM\r.V/1LZRH\r.F/LÜ14Ü/22NOVX/\rENDBSM\r"
+	v.answers["GET "+rejectPath].(object)["text"] = "BSM\r.V/1LZRH\r.F/LÜ14Ü/22NOVX/\rENDBSM\r"
 	must(t, get(newConsole(v), "/console/rejects"), 200, "<span>.F/LÜ14Ü/22NOVX/</span><i>"+strings.Repeat(" ", 9)+"^^^^^^ ^<small>")
 }
 
@@ -307,8 +292,8 @@ func TestTheEditorHasNoNUL(t *testing.T) {
 	reject := rejectOf(0)
 	reject["text"] = "BSM\r\n.V/1LZRH\x00\r\n\x00.F/LX\x0014/22NOVX/\x00\r\nENDBSM\r\n"
 	reject["diagnostics"].([]object)[0]["column"], reject["diagnostics"].([]object)[0]["end_column"] = 11, 17
-	v.answers["GET /v1/rejects/"+firstID] = reject
-	text := must(t, get(newConsole(v), "/console/rejects/"+firstID), 200, "\n.V/1LZRH\r\n.F/LX14/22NOVX/\r\n", "<span>.F/LX14/22NOVX/</span><i>        ^^^^^^", `data-from="9" data-to="15"`)
+	v.answers["GET "+rejectPath] = reject
+	text := must(t, get(newConsole(v), rejectPage), 200, "\n.V/1LZRH\r\n.F/LX14/22NOVX/\r\n", "<span>.F/LX14/22NOVX/</span><i>        ^^^^^^", `data-from="9" data-to="15"`)
 	if strings.ContainsAny(text, "\x00\ufffd") {
 		t.Error("the page has another character in its place")
 	}
@@ -316,7 +301,7 @@ func TestTheEditorHasNoNUL(t *testing.T) {
 
 func TestAMessageThatCameInADocumentCanBeMended(t *testing.T) {
 	v := withRejects(1)
-	reject := v.answers["GET /v1/rejects/"+firstID].(object)
+	reject := v.answers["GET "+rejectPath].(object)
 	reject["form"], reject["text"] = "json", `{"bim_message": "BSM\r\n.V/1LZRH\r\n.F/LÜ14Ü/22NOVX/\r\nENDBSM\r\n"}`
 	c := newConsole(v)
 	must(t, get(c, "/console/rejects"), 200, "^^^^^^ ^<small>", `<textarea id="text"`, "Resubmit mended")
@@ -338,14 +323,13 @@ func TestATextThatIsTooLongForTheEditorIsNotJudgedAsEmpty(t *testing.T) {
 	must(t, post(c, "/console/rejects/check?rows=", url.Values{"text": {strings.Repeat("é", 32<<10)}}), 200, "Rejected.")
 	long := url.Values{"text": {strings.Repeat("z", 1<<20)}}
 	must(t, post(c, "/console/rejects/check?rows=", long), 200, "Not checked.", "The form is too large")
-	must(t, post(c, "/console/rejects/"+firstID+"/resubmit", long), 413, "The form is too large")
+	must(t, post(c, rejectPage+"/resubmit", long), 413, "The form is too large")
 }
 
 func TestARejectThatIsDecidedOnHasNoFaultLeft(t *testing.T) {
 	v := withRejects(1)
-	at := "/v1/rejects/" + firstID
-	v.answers["GET "+at].(object)["state"] = "resubmitted"
-	text := must(t, get(newConsole(v), strings.Replace(at, "/v1", "/console", 1)), 200, "<b>2 faults.</b>", "readonly")
+	v.answers["GET "+rejectPath].(object)["state"] = "resubmitted"
+	text := must(t, get(newConsole(v), rejectPage), 200, "<b>2 faults.</b>", "readonly")
 	if strings.Contains(text, "to edit here") {
 		t.Error("a reject that is decided on seems to be editable")
 	}
@@ -366,7 +350,7 @@ func TestTheListShowsTheBeginningOfALongFault(t *testing.T) {
 	long := rejectOf(0)
 	long["diagnostics"].([]object)[0]["value"] = strings.Repeat("Ü", 30_000)
 	v.answers["GET /v1/rejects"] = object{"rejects": []object{long}}
-	v.answers["GET /v1/rejects/"+firstID] = long
+	v.answers["GET "+rejectPath] = long
 	if text := must(t, get(newConsole(v), "/console/rejects"), 200, strings.Repeat("Ü", 80)+"…<"); strings.Contains(text, strings.Repeat("Ü", 81)) {
 		t.Error("the fault is there as a whole")
 	}
@@ -377,7 +361,7 @@ func TestATextThatIsTooLongIsShownInPart(t *testing.T) {
 	v, r := withRejects(1), rejectOf(0)
 	r["text"] = strings.Repeat("\n", 1<<20)
 	r["diagnostics"] = []object{{"code": "SVCSRV003", "line": 1, "column": 1, "end_column": 1, "expected": "at most 65536 bytes"}}
-	v.answers["GET /v1/rejects/"+firstID] = r
+	v.answers["GET "+rejectPath] = r
 	text := must(t, get(newConsole(v), "/console/rejects"), 200, "\n…</pre>", "at most 65536 bytes", "Dismiss")
 	if strings.Contains(text, "<textarea") || len(text) > 80<<10 {
 		t.Errorf("a page of %d bytes", len(text))

@@ -50,8 +50,8 @@ func TestWordsOfASearchAreReadByTheirForm(t *testing.T) {
 		"mueller lx142nov":      {"name MUELLER or LXNOV or MUELLERLXNOV", `"last_name":"MUELLER"`},
 		"mueller lx14 9":        {"name MUELLER, flight LX14", `"last_name":"MUELLER"`},
 	} {
-		v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
-		w := post(newConsole(v), "/console/search", url.Values{"q": {q}})
+		v := newV1(nil)
+		w := search(newConsole(v), q)
 		text := must(t, w, 200)
 		var reading []string
 		for _, part := range strings.Split(text, `<span class="tag">`)[1:] {
@@ -79,7 +79,7 @@ func TestALongNameIsNoError(t *testing.T) {
 			}
 			return object{"bags": []object{}}
 		}})
-		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 200, "Nothing found", reading)
+		must(t, search(newConsole(v), q), 200, "Nothing found", reading)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestALongNameIsNoError(t *testing.T) {
 func TestSeveralPlatesAreSearchedForTogether(t *testing.T) {
 	one := aBag(func(b object) { b["plate"] = "0724000002" })
 	v := newV1(object{"POST /v1/bags/search": one})
-	w := post(newConsole(v), "/console/search", url.Values{"q": {"0724000001 0724 000002 mueller 0724000001"}})
+	w := search(newConsole(v), "0724000001 0724 000002 mueller 0724000001")
 	text := must(t, w, 200, "plate 0724000001<", "plate 0724000002<", "1 bag<", "Not found: <span>0724</span> 000001.", "Not used: MUELLER<")
 	if strings.Contains(text, "departing") {
 		t.Error("the page names days, which such a search does not have")
@@ -119,11 +119,11 @@ func TestASurnameIsFoundAmongSeveralWords(t *testing.T) {
 		"de la mueller":     {`name MUELLER<`, "Not used: DE, LA<"},
 		"mue ller 7":        {`name MUELLER<`, "Not used: 7<"},
 	} {
-		must(t, post(c, "/console/search", url.Values{"q": {q}}), 200, append(want, "2 bags")...)
+		must(t, search(c, q), 200, append(want, "2 bags")...)
 	}
-	must(t, post(c, "/console/search", url.Values{"q": {"anna meier"}}), 200, "name ANNA or MEIER or ANNAMEIER<")
+	must(t, search(c, "anna meier"), 200, "name ANNA or MEIER or ANNAMEIER<")
 	v.asked = nil
-	post(c, "/console/search", url.Values{"q": {"A1B2C3 anna meier"}})
+	search(c, "A1B2C3 anna meier")
 	if n := len(v.asked); n != 4 { // the session, and three days of the PNR
 		t.Errorf("%d questions: %q", n, v.asked)
 	}
@@ -148,7 +148,7 @@ func TestACodeOfAnAirportBeforeANameMayBeAPartOfIt(t *testing.T) {
 		v := twoBagsIf(func(body string) bool {
 			return strings.Contains(body, `"last_name":"`+want.name+`"`) && (want.name != "MUELLER" || strings.Contains(body, `"airport":"VAN"`))
 		})
-		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 200, want.reading, "2 bags")
+		must(t, search(newConsole(v), q), 200, want.reading, "2 bags")
 	}
 }
 
@@ -157,13 +157,13 @@ func TestACodeOfAnAirportBeforeANameMayBeAPartOfIt(t *testing.T) {
 func TestAnAirportBetweenNamesIsWhereToSearch(t *testing.T) {
 	v := twoBagsIf(func(body string) bool { return strings.Contains(body, `"last_name":"MUELLER"`) })
 	for _, q := range []string{"mueller jfk anna", "anna jfk mueller"} {
-		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 200, "name MUELLER<", "airport JFK<", "Not used: ANNA<", "2 bags")
+		must(t, search(newConsole(v), q), 200, "name MUELLER<", "airport JFK<", "Not used: ANNA<", "2 bags")
 	}
 }
 
 // What a query says twice is not dropped without a word, and no airport is named that was not asked.
 func TestTheSecondWordOfAKindIsNotUsed(t *testing.T) {
-	c := newConsole(newV1(object{"POST /v1/bags/search": object{"bags": []object{}}}))
+	c := newConsole(newV1(nil))
 	for q, want := range map[string][]string{
 		"mueller 20nov 21nov":   {`>20 Nov<`, "Not used: 21NOV<", "at ZRH."},
 		"mueller lx14 lx 16":    {`>flight LX14<`, "Not used: LX 16<", "matches."},
@@ -175,7 +175,7 @@ func TestTheSecondWordOfAKindIsNotUsed(t *testing.T) {
 		"o724100001 zrh":        {`>name O<`, "Not used: 724100001<", "at ZRH."},
 		"jfk /mueller":          {`>name MUELLER<`, ">airport JFK</span> <", "at JFK."},
 	} {
-		must(t, post(c, "/console/search", url.Values{"q": {q}}), 200, want...)
+		must(t, search(c, q), 200, want...)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 		"0724 000009":   "/console/bags/0724000009",
 		"0724-000009":   "/console/bags/0724000009",
 		"lx 14":         flightPage,
-		"mueller lx14":  "/console/bags/0724000002",
+		"mueller lx14":  bagPage,
 		"lx14":          flightPage,
 		"lx14 21nov":    "/console/flights/ZRH/D/LX/14/2026-11-21",
 		"lx14 jfk":      "/console/flights/JFK/D/LX/14/2026-11-22",
@@ -212,9 +212,7 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 		"lx14 8 nov":        "/console/flights/ZRH/D/LX/14/2026-11-08",
 		"lx14/2026-11-08":   "/console/flights/ZRH/D/LX/14/2026-11-08",
 	} {
-		if w := post(c, "/console/search", url.Values{"q": {q}}); w.Code != 303 || w.Header().Get("Location") != want {
-			t.Errorf("%q: %d %s, want %s", q, w.Code, w.Header().Get("Location"), want)
-		}
+		leadsTo(t, q, search(c, q), want)
 	}
 	for _, asked := range v.asked {
 		if target, _, _ := strings.Cut(asked, "{"); strings.Contains(strings.ToLower(target), "mueller") {
@@ -225,10 +223,8 @@ func TestOneHitOpensAtOnce(t *testing.T) {
 
 func TestAFlightThatArrivesIsFound(t *testing.T) {
 	arriving := "/flights/ZRH/A/LX/15/2026-11-22"
-	v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}, "GET /v1/flights/ZRH/D/LX/15/2026-11-22": flightOf(0), "GET /v1" + arriving: flightOf(2)})
-	if w := post(newConsole(v), "/console/search", url.Values{"q": {"lx15"}}); w.Code != 303 || w.Header().Get("Location") != "/console"+arriving {
-		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
-	}
+	v := newV1(object{"GET /v1/flights/ZRH/D/LX/15/2026-11-22": flightOf(0), "GET /v1" + arriving: flightOf(2)})
+	leadsTo(t, "lx15", search(newConsole(v), "lx15"), "/console"+arriving)
 }
 
 // Without a day, LX15 is the flight that arrives today, not that of the evening. Over the date line it
@@ -241,9 +237,7 @@ func TestAFlightThatLeftOnAnotherDayAndArrivesTodayIsFound(t *testing.T) {
 			list["flight"].(object)["date"], list["flight"].(object)["arrival"] = left, object{"scheduled": arrival}
 			v := newV1(object{"GET /v1" + of(left): list, "GET /v1" + of("2026-11-22"): flightOf(2)})
 			for q, want := range map[string]string{"lx15": want, "lx15 22nov": of("2026-11-22")} {
-				if got := post(newConsole(v), "/console/search", url.Values{"q": {q}}).Header().Get("Location"); got != "/console"+want {
-					t.Errorf("%s of %s, arriving %s: %s", q, left, arrival, got)
-				}
+				leadsTo(t, q+" of "+left+", arriving "+arrival, search(newConsole(v), q), "/console"+want)
 			}
 		}
 	}
@@ -251,30 +245,24 @@ func TestAFlightThatLeftOnAnotherDayAndArrivesTodayIsFound(t *testing.T) {
 
 // SWR14 21NOV may be both. If no bag has that PNR on the day, it is the flight, if that has bags.
 func TestAFlightOfADayMayHaveAnAirlineOfThreeLetters(t *testing.T) {
-	v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
+	v := newV1(nil)
 	for _, number := range []string{"14", "014"} {
 		flight := "/flights/ZRH/D/SWR/" + number + "/2026-11-21"
 		v.answers["GET /v1"+flight] = flightOf(2)
-		if got := post(newConsole(v), "/console/search", url.Values{"q": {"swr" + number + " 21nov"}}).Header().Get("Location"); got != "/console"+flight {
-			t.Errorf("%q, want %q", got, "/console"+flight)
-		}
+		leadsTo(t, number, search(newConsole(v), "swr"+number+" 21nov"), "/console"+flight)
 	}
 	today := "/flights/ZRH/D/SWR/14/2026-11-22"
 	v.answers["GET /v1"+today] = flightOf(2)
-	if got := post(newConsole(v), "/console/search", url.Values{"q": {"swr14 zrh"}}).Header().Get("Location"); got != "/console"+today {
-		t.Errorf("%q, want %q", got, "/console"+today)
-	}
-	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"swr14"}}), 200, "PNR SWR14</span> <", "Nothing found")
-	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"abc123 21nov"}}), 200, "Nothing found", "/console/flights/ZRH/D/ABC/123/2026-11-21")
+	leadsTo(t, "today", search(newConsole(v), "swr14 zrh"), "/console"+today)
+	must(t, search(newConsole(v), "swr14"), 200, "PNR SWR14</span> <", "Nothing found")
+	must(t, search(newConsole(v), "abc123 21nov"), 200, "Nothing found", "/console/flights/ZRH/D/ABC/123/2026-11-21")
 	there := newV1(object{"POST /v1/bags/search": aBag(nil)})
-	if got := post(newConsole(there), "/console/search", url.Values{"q": {"abc123 21nov"}}).Header().Get("Location"); got != "/console/bags/0724000002" {
-		t.Error(got)
-	}
+	leadsTo(t, "a PNR", search(newConsole(there), "abc123 21nov"), bagPage)
 }
 
 func TestManyHitsAreListed(t *testing.T) {
 	c := newConsole(twoBagsIf(func(string) bool { return true }))
-	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`, "In container", "between yesterday and tomorrow", "Search the last 7 days")
+	must(t, search(c, "ABC123"), 200, "2 bags", `href="/console/bags/0724000003"`, "In container", "between yesterday and tomorrow", "Search the last 7 days")
 }
 
 func TestEveryPageOfASearchIsRead(t *testing.T) {
@@ -286,18 +274,18 @@ func TestEveryPageOfASearchIsRead(t *testing.T) {
 		first["next"] = "more"
 		return first
 	}})
-	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"ABC123"}}), 200, "2 bags", `href="/console/bags/0724000003"`)
+	must(t, search(newConsole(v), "ABC123"), 200, "2 bags", `href="/console/bags/0724000003"`)
 }
 
 func TestASearchThatFindsNothingHelps(t *testing.T) {
-	v := newV1(object{"POST /v1/bags/search": object{"bags": []object{}}})
+	v := newV1(nil)
 	c := newConsole(v)
 	must(t, get(c, "/console/search"), 200, "What to search for", "If you name no airport, the search is at ZRH")
-	must(t, post(c, "/console/search", url.Values{"q": {"mueller lx14"}}), 200, "Nothing found", flightPage)
-	must(t, post(c, "/console/search", url.Values{"q": {"!!"}}), 200, "None of the words is a plate")
+	must(t, search(c, "mueller lx14"), 200, "Nothing found", flightPage)
+	must(t, search(c, "!!"), 200, "None of the words is a plate")
 	must(t, post(c, "/console/search", url.Values{"q": {"ABC123"}, "days": {"7"}}), 200, "in the last 7 days", "Search yesterday to tomorrow")
 	v.answers["GET /v1/session"].(object)["airports"] = []string{"*"}
-	must(t, post(c, "/console/search", url.Values{"q": {"123456"}}), 200, "Which airport?", "needs an airport as well, such as <b>123456 ZRH</b>.")
+	must(t, search(c, "123456"), 200, "Which airport?", "needs an airport as well, such as <b>123456 ZRH</b>.")
 }
 
 // A key without a customer is refused. A key that does not cover the bags of a day finds nothing there,
@@ -313,11 +301,11 @@ func TestASearchIsRefusedToAKeyThatMayNotAskAtAll(t *testing.T) {
 		v.ServeHTTP(w, r)
 	}))
 	for _, q := range []string{"ABC123", "ABC123 27nov", "mueller lx14 27nov", "123456 zrh"} {
-		must(t, post(newConsole(v), "/console/search", url.Values{"q": {q}}), 403, "Not authorised", "No customer is associated with the key. It covers")
-		must(t, post(outOfScope, "/console/search", url.Values{"q": {q}}), 200, "Nothing found")
+		must(t, search(newConsole(v), q), 403, "Not authorised", "No customer is associated with the key. It covers")
+		must(t, search(outOfScope, q), 200, "Nothing found")
 	}
 	v.answers["GET /v1/session"].(object)["operations"] = []string{"flights"}
-	must(t, post(outOfScope, "/console/search", url.Values{"q": {"ABC123"}}), 403, "Not authorised")
+	must(t, search(outOfScope, "ABC123"), 403, "Not authorised")
 }
 
 // A PNR may be that of another passenger, with bags out of scope, on another of the days.
@@ -332,9 +320,7 @@ func TestBagsOutOfScopeOnOneDayHideNoBagOfAnotherDay(t *testing.T) {
 		}
 		there.ServeHTTP(w, r)
 	}))
-	if w := post(c, "/console/search", url.Values{"q": {"ABC123"}}); w.Code != 303 || w.Header().Get("Location") != "/console/bags/0724000002" {
-		t.Errorf("%d %s", w.Code, w.Header().Get("Location"))
-	}
+	leadsTo(t, "a PNR", search(c, "ABC123"), bagPage)
 }
 
 // Two bags of one plate may have no passenger; their flights tell them apart.
@@ -347,7 +333,7 @@ func TestEachBagOfAPlateIsAHit(t *testing.T) {
 	}
 	both := object{"bags": append(on("2026-11-02")["bags"].([]object), on("2026-11-22")["bags"].([]object)...)}
 	v := newV1(object{"POST /v1/bags/search": both})
-	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"0724000002 0724000003"}}), 200, "2 bags", "2 Nov", "22 Nov")
+	must(t, search(newConsole(v), "0724000002 0724000003"), 200, "2 bags", "2 Nov", "22 Nov")
 	v.answers["POST /v1/bags/search"] = func(body string) object {
 		for _, date := range []string{"2026-11-16", "2026-11-22"} {
 			if strings.Contains(body, date) {

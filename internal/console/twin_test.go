@@ -84,6 +84,11 @@ func post(c http.Handler, target string, form url.Values, header ...string) *htt
 	return send(c, r, header...)
 }
 
+// search searches for words.
+func search(c http.Handler, words string) *httptest.ResponseRecorder {
+	return post(c, "/console/search", url.Values{"q": {words}})
+}
+
 // send sends a request with headers, each a name and a value.
 func send(c http.Handler, r *http.Request, header ...string) *httptest.ResponseRecorder {
 	for i := 0; i < len(header); i += 2 {
@@ -144,4 +149,12 @@ func must(t *testing.T, w *httptest.ResponseRecorder, status int, texts ...strin
 		}
 	}
 	return text
+}
+
+// leadsTo fails the test unless an answer redirects to an address.
+func leadsTo(t *testing.T, what string, w *httptest.ResponseRecorder, want string) {
+	t.Helper()
+	if got := w.Header().Get("Location"); w.Code != 303 || got != want {
+		t.Errorf("%s: %d, leads to %q, want %q", what, w.Code, got, want)
+	}
 }
