@@ -173,6 +173,7 @@
     tick()
   }
 
+  const sleep = (ms) => new Promise((done) => { setTimeout(done, ms) })
   // patience returns how many ms an answer asks to wait.
   const patience = (r) => Math.min(Number(r?.headers.get('Retry-After')) || 0, 300) * 1000
 
@@ -208,7 +209,7 @@
     const ask = async () => {
       if (asking || !(all || wanted.size)) return
       asking = true
-      await new Promise((done) => setTimeout(done, asked + 500 - Date.now())) // a busy page asks twice a second
+      await sleep(asked + 500 - Date.now()) // a busy page asks twice a second
       asked = Date.now()
       const whole = all || wanted.size > 50, plates = [...wanted]
       let wait = 2000
@@ -239,6 +240,8 @@
       } finally { asking = false }
       ask()
     }
+    // refresh asks for everything.
+    const refresh = () => { all = true; ask() }
     const follow = () => {
       if (d.hidden || !body.dataset.cursor) return // a browser has few connections for all its pages
       source?.close()
@@ -247,7 +250,7 @@
       source.addEventListener('open', alive)
       on('heartbeat')
       on('change', (e) => { for (const key of keysOf(JSON.parse(e.data))) wanted.add(key); ask() })
-      on('reset', () => { all = true; ask() })
+      on('reset', refresh)
     }
     // keysOf returns the rows that a change is about: its plate, or the flights of a board. If a
     // flight may belong on the board but has no row, the page asks for all rows, once for each such
@@ -268,20 +271,19 @@
       return legs.flatMap((l) => (there(l) ? [key(l)] : $$(`tr[id^=f-][id$="-${l.flight}-${l.date}"]`).map((tr) => tr.id.slice(2))))
     }
     follow()
-    $('#try-now').addEventListener('click', () => { all = true; again?.(); ask(); follow() })
+    $('#try-now').addEventListener('click', () => { again?.(); refresh(); follow() })
     setInterval(() => {
       const streaming = source && source.readyState !== 2
-      if (!streaming && Date.now() - asked > 9500) { all = true; ask() }
+      if (!streaming && Date.now() - asked > 9500) refresh()
       if (Date.now() - heard > (streaming ? 10000 : 14000)) state('off', 'Not live')
     }, 500)
-    setInterval(() => { all = true; ask() }, 60000) // minutes that are left change by themselves
+    setInterval(refresh, 60000) // minutes that are left change by themselves
     d.addEventListener('visibilitychange', () => {
       if (d.hidden) { source?.close(); return }
-      all = true
-      ask()
+      refresh()
       follow()
     })
-    if (old) { all = true; ask() }
+    if (old) refresh()
     addEventListener('pageshow', (e) => { if (e.persisted) location.reload() })
   }
 
@@ -290,11 +292,11 @@
     const u = new URL(location)
     u.searchParams.set('rows', '')
     while ($('#job[data-again]')) {
-      await new Promise((done) => setTimeout(done, 500))
+      await sleep(500)
       const r = await fetch(u).catch(() => null)
       if (r && !r.ok && r.status < 429) { location.reload(); return } // the session has ended, or the job is gone
       if (r?.ok) apply(await r.text())
-      await new Promise((done) => setTimeout(done, patience(r)))
+      await sleep(patience(r))
     }
   }
 
