@@ -57,13 +57,13 @@ func kafkaOf(t service.T, version string) string {
 // runServer runs a server until the tests are over.
 func runServer(t service.T, server interface {
 	Start(context.Context) error
-	Close() error
+	Close()
 }, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	if err == nil {
-		t.Cleanup(func() { _ = server.Close() })
+		t.Cleanup(server.Close)
 		err = server.Start(ctx)
 	}
 	if err != nil {

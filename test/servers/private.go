@@ -119,17 +119,13 @@ func home(t testing.TB) program.Home {
 // start starts servers that end with the test.
 func start(t testing.TB, s interface {
 	Start(context.Context) error
-	Close() error
+	Close()
 }, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(s.Close)
 	if err := s.Start(Context(t)); err != nil {
 		t.Fatal(err)
 	}

@@ -29,11 +29,6 @@ var clusterSettings = []string{
 	"repl-ping-replica-period 1",
 }
 
-// clusterNode returns the settings of a node whose cluster bus listens on the port.
-func clusterNode(bus int) []string {
-	return append([]string{fmt.Sprintf("cluster-port %d", bus)}, clusterSettings...)
-}
-
 // Cluster is a Redis Cluster of three masters with a replica each. A master and its replica change
 // roles when the master dies.
 type Cluster struct {
@@ -53,7 +48,8 @@ func NewCluster(home Home, settings ...string) (*Cluster, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
-		node, err := redis(Home{Dir: dir, Outlive: home.Outlive}, ports[i], append(clusterNode(bus), settings...))
+		own := append([]string{fmt.Sprintf("cluster-port %d", bus)}, clusterSettings...)
+		node, err := redis(Home{Dir: dir, Outlive: home.Outlive}, ports[i], append(own, settings...))
 		if err != nil {
 			return nil, err
 		}
@@ -62,70 +58,58 @@ func NewCluster(home Home, settings ...string) (*Cluster, error) {
 	return c, nil
 }
 
-// addrs returns the addresses of all nodes.
-func (c *Cluster) addrs() []string {
+// URL returns the cluster as a BAGTRAIL_REDIS_URL.
+func (c *Cluster) URL() string {
 	var addrs []string
 	for _, n := range c.nodes {
 		addrs = append(addrs, n.Addr)
 	}
-	return addrs
+	return "redis+cluster://" + strings.Join(addrs, ",")
 }
 
-// URL returns the cluster as a BAGTRAIL_REDIS_URL.
-func (c *Cluster) URL() string { return "redis+cluster://" + strings.Join(c.addrs(), ",") }
-
-// Start runs all nodes, joins them, and returns when the cluster is complete.
+// Start runs all nodes, which are empty, joins them, and returns when the cluster is complete. The
+// first three become masters with a third of the slots each, the others their replicas.
 func (c *Cluster) Start(ctx context.Context) error {
 	for _, n := range c.nodes {
 		if err := n.Start(ctx); err != nil {
 			return err
 		}
 	}
-	return join(ctx, c.addrs(), c.buses)
-}
-
-// Close kills all nodes.
-func (c *Cluster) Close() error {
-	for _, n := range c.nodes {
-		if err := n.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// join makes a cluster of six empty nodes and returns when it is complete. The first three become
-// masters with a third of the slots each, the others their replicas. buses are the ports of the
-// nodes' cluster buses.
-func join(ctx context.Context, addrs []string, buses []int) error {
-	if err := introduce(ctx, addrs, buses); err != nil {
+	if err := c.introduce(ctx); err != nil {
 		return fmt.Errorf("join cluster: %w", err)
 	}
-	for i, replica := range addrs[masters:] {
-		if err := follow(ctx, replica, addrs[i]); err != nil {
+	for i, replica := range c.nodes[masters:] {
+		if err := follow(ctx, replica.Addr, c.nodes[i].Addr); err != nil {
 			return fmt.Errorf("join cluster: %w", err)
 		}
 	}
-	return awaitWhole(ctx, addrs)
+	return c.AwaitWhole(ctx)
+}
+
+// Close kills all nodes.
+func (c *Cluster) Close() {
+	for _, n := range c.nodes {
+		n.Close()
+	}
 }
 
 // introduce assigns the slots to the masters and makes the first node meet the others.
-func introduce(ctx context.Context, addrs []string, buses []int) error {
-	for i, addr := range addrs {
+func (c *Cluster) introduce(ctx context.Context) error {
+	for i, n := range c.nodes {
 		if i < masters {
 			first, last := slots*i/masters, slots*(i+1)/masters-1
-			if _, err := ask(ctx, addr, "CLUSTER", "ADDSLOTSRANGE", first, last); err != nil {
+			if _, err := ask(ctx, n.Addr, "CLUSTER", "ADDSLOTSRANGE", first, last); err != nil {
 				return err
 			}
 		}
-		if _, err := ask(ctx, addr, "CLUSTER", "SET-CONFIG-EPOCH", i+1); err != nil {
+		if _, err := ask(ctx, n.Addr, "CLUSTER", "SET-CONFIG-EPOCH", i+1); err != nil {
 			return err
 		}
 		if i == 0 {
 			continue
 		}
-		host, port, _ := strings.Cut(addr, ":")
-		if _, err := ask(ctx, addrs[0], "CLUSTER", "MEET", host, port, buses[i]); err != nil {
+		host, port, _ := strings.Cut(n.Addr, ":")
+		if _, err := ask(ctx, c.nodes[0].Addr, "CLUSTER", "MEET", host, port, c.buses[i]); err != nil {
 			return err
 		}
 	}
@@ -205,24 +189,22 @@ func without(ctx context.Context, addr, lost string) error {
 
 // AwaitWhole returns when all nodes run, agree that all slots are served, and each master has its
 // replica.
-func (c *Cluster) AwaitWhole(ctx context.Context) error { return awaitWhole(ctx, c.addrs()) }
-
-func awaitWhole(ctx context.Context, addrs []string) error {
+func (c *Cluster) AwaitWhole(ctx context.Context) error {
 	return Await(ctx, func(ctx context.Context) error {
 		count := 0
-		for _, addr := range addrs {
-			role, err := roleOf(ctx, addr)
+		for _, n := range c.nodes {
+			role, err := roleOf(ctx, n.Addr)
 			switch {
 			case err != nil:
 				return err
 			case role.master && len(role.replicas) != 1:
-				return fmt.Errorf("%s has %d replicas", addr, len(role.replicas))
+				return fmt.Errorf("%s has %d replicas", n.Addr, len(role.replicas))
 			case !role.master && !role.connected:
-				return fmt.Errorf("%s has not its master's data yet", addr)
+				return fmt.Errorf("%s has not its master's data yet", n.Addr)
 			case role.master:
 				count++
 			}
-			if err := healthy(ctx, addr); err != nil {
+			if err := healthy(ctx, n.Addr); err != nil {
 				return err
 			}
 		}

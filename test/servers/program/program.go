@@ -150,16 +150,7 @@ func standsStill(pid int) error {
 func (p *Process) Cont() error { return p.locked("continue", syscall.SIGCONT) }
 
 // Close kills the server if it runs.
-func (p *Process) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.alive() {
-		return nil
-	}
-	_ = p.signal(syscall.SIGKILL) // fails only if it has just ended
-	<-p.gone
-	return nil
-}
+func (p *Process) Close() { _ = p.Kill() }
 
 // Pid returns the process id of the running server, 0 if it does not run.
 func (p *Process) Pid() int {

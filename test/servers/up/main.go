@@ -167,7 +167,8 @@ func (k *keeper) add(ctx context.Context, name string) error {
 		return errors.Join(err, os.RemoveAll(dir))
 	}
 	if err := p.Start(ctx); err != nil {
-		return errors.Join(err, p.Close(), os.RemoveAll(dir))
+		p.Close()
+		return errors.Join(err, os.RemoveAll(dir))
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -187,10 +188,10 @@ func (k *keeper) forgetDead() {
 }
 
 func (k *keeper) stop() error {
-	for name, s := range k.servers {
+	for _, s := range k.servers {
 		s.end()
-		delete(k.servers, name)
 	}
+	clear(k.servers)
 	return k.save()
 }
 
