@@ -64,10 +64,11 @@ func processing(r *rand.Rand, code string, at time.Time, zone *time.Location) st
 		mark = "L"
 		at = at.In(zone)
 	}
+	clock := "150405"
 	if at.Second() == 0 && r.IntN(2) == 0 {
-		return element('J', code, agent, scanner, ddmmm(at), at.Format("1504")+mark, reading, sent)
+		clock = "1504"
 	}
-	return element('J', code, agent, scanner, ddmmm(at), at.Format("150405")+mark, reading, sent)
+	return element('J', code, agent, scanner, ddmmm(at), at.Format(clock)+mark, reading, sent)
 }
 
 // sheet is a message that is being written.
@@ -75,11 +76,10 @@ type sheet struct {
 	identifier string
 	change     string // CHG, DEL, ADD or ""
 	lines      []string
-	end        string // ENDBSM …
 }
 
 func newSheet(identifier, change string, lines ...string) *sheet {
-	return &sheet{identifier: identifier, change: change, lines: lines, end: "END" + identifier}
+	return &sheet{identifier: identifier, change: change, lines: lines}
 }
 
 func (s *sheet) add(lines ...string) { s.lines = append(s.lines, lines...) }
@@ -90,7 +90,7 @@ func (s *sheet) plain() []string {
 	if s.change != "" {
 		lines = append(lines, s.change)
 	}
-	return append(append(lines, s.lines...), s.end)
+	return append(append(lines, s.lines...), "END"+s.identifier)
 }
 
 // dress writes the lines of a message in the style of some feed: line ends, envelope, indentation,

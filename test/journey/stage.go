@@ -47,7 +47,7 @@ func (s *stage) play() {
 		day = day.AddDate(0, 0, pick(s.r, -1, 1, 2, 3, 4))
 	}
 	t := trip{who: s.world.someone(s.r), plate: pick(s.r, plates...), count: pick(s.r, 1, 1, 1, 1, 2, 3),
-		flights: s.world.itinerary(s.r, day), device: pick(s.r, containers...)}
+		flights: s.world.travel(s.r, day, s.world.routes), device: pick(s.r, containers...)}
 	if len(s.trips) > 0 && s.chance(faults/3) {
 		s.collide(&t)
 	}
@@ -144,8 +144,9 @@ func (s *stage) twist(t *trip, i int, first *sheet) {
 
 // detour returns other flights out of the airport of f.
 func (s *stage) detour(f flight) []flight {
-	if way := s.world.itineraryFrom(s.r, f.from.place(), f.day.AddDate(0, 0, pick(s.r, 0, 0, 1))); len(way) > 0 {
-		return way
+	day := f.day.AddDate(0, 0, pick(s.r, 0, 0, 1))
+	if trip := s.world.travel(s.r, day, s.world.ways[f.from.place()]); len(trip) > 0 {
+		return trip
 	}
 	return []flight{f}
 }

@@ -113,17 +113,8 @@ func (w *world) someone(r *rand.Rand) passenger {
 	return passenger{pick(r, surnames...), pick(r, givenNames...) + pick(r, titles...), pick(r, w.pnrs...)}
 }
 
-// itinerary draws one to three connecting flights from any airport, the first on day.
-func (w *world) itinerary(r *rand.Rand, day time.Time) []flight {
-	return w.travel(r, day, w.routes)
-}
-
-// itineraryFrom draws an itinerary out of a place. It returns nil if no route leaves it.
-func (w *world) itineraryFrom(r *rand.Rand, place string, day time.Time) []flight {
-	return w.travel(r, day, w.ways[place])
-}
-
-// travel draws an itinerary that begins with one of the ways.
+// travel draws one to three connecting flights, the first one on day and one of the ways. It returns
+// nil if there are no ways.
 func (w *world) travel(r *rand.Rand, day time.Time, ways []route) []flight {
 	var trip []flight
 	for range pick(r, 1, 2, 2, 2, 3) {
