@@ -36,18 +36,25 @@ func ordinary(bags int) simulate.Options {
 	return simulate.Options{Seed: 1, Start: start, Bags: bags, Faults: simulate.DefaultFaults()}
 }
 
+// run sends a feed, which must succeed.
+func run(t *testing.T, opt simulate.Options, with simulate.Delivery) simulate.Summary {
+	t.Helper()
+	sum, err := simulate.Run(t.Context(), opt, with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
 func TestTheTruthAboutABagIsReportedAfterItsLastMessage(t *testing.T) {
 	sent := &list{}
 	told := map[string]int{} // plate → messages sent when its truth was told
 	var progress []simulate.Summary
-	sum, err := simulate.Run(t.Context(), ordinary(2000), simulate.Delivery{
+	sum := run(t, ordinary(2000), simulate.Delivery{
 		Sink:     sent.Send,
 		Truth:    func(b simulate.Bag) error { told[b.Plate] = len(sent.messages); return nil },
 		Progress: func(s simulate.Summary) { progress = append(progress, s) },
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	rejected, positioned := 0, 0
 	for i, m := range sent.messages {
 		if m.Plate != "" && i >= told[m.Plate] {
@@ -135,10 +142,7 @@ func TestRunSendsNothingOfTheFutureByAClockThatStandsStill(t *testing.T) {
 
 func TestRunKeepsTheRate(t *testing.T) {
 	sent, began := &list{}, time.Now()
-	sum, err := simulate.Run(t.Context(), ordinary(20), simulate.Delivery{Sink: sent.Send, Rate: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := run(t, ordinary(20), simulate.Delivery{Sink: sent.Send, Rate: 1000})
 	if took, least := time.Since(began), time.Duration(sum.Messages-20)*time.Millisecond; took < least {
 		t.Errorf("%d messages in %v, want %v and more", sum.Messages, took, least)
 	}
@@ -162,9 +166,7 @@ func TestACaptureOfTheFeedReadsBackAsTheSameMessages(t *testing.T) {
 	opt := ordinary(500)
 	opt.Faults.Malformed = 20
 	for _, sink := range []simulate.Sink{simulate.ToCapture(&file), all.Send} {
-		if _, err := simulate.Run(t.Context(), opt, simulate.Delivery{Sink: sink}); err != nil {
-			t.Fatal(err)
-		}
+		run(t, opt, simulate.Delivery{Sink: sink})
 	}
 	reader := capture.NewReader(&file)
 	for i, want := range all.messages {
@@ -189,9 +191,7 @@ func (l *log) Append(_ context.Context, records []ingestor.Record) error {
 func TestTheLogHoldsEveryMessageOnce(t *testing.T) {
 	written, all := &log{}, &list{}
 	for _, sink := range []simulate.Sink{simulate.ToLog(written), all.Send} {
-		if _, err := simulate.Run(t.Context(), ordinary(500), simulate.Delivery{Sink: sink}); err != nil {
-			t.Fatal(err)
-		}
+		run(t, ordinary(500), simulate.Delivery{Sink: sink})
 	}
 	var got, want []string
 	for _, r := range written.records {
@@ -252,9 +252,7 @@ func TestThePosterRetriesInTheOrderOfTheFeedForEachBag(t *testing.T) {
 
 func TestTheTruthIsWrittenAsLinesOfJSON(t *testing.T) {
 	var file bytes.Buffer
-	if _, err := simulate.Run(t.Context(), ordinary(50), simulate.Delivery{Sink: new(list).Send, Truth: simulate.Lines(&file)}); err != nil {
-		t.Fatal(err)
-	}
+	run(t, ordinary(50), simulate.Delivery{Sink: new(list).Send, Truth: simulate.Lines(&file)})
 	lines := 0
 	for line := range strings.Lines(file.String()) {
 		var b simulate.Bag
