@@ -280,22 +280,14 @@ func isPNR(s string) bool {
 	return parser.IsPNR(s) && strings.ContainsAny(s, "0123456789")
 }
 
-// flightOf splits a word into airline and number. ok is false if the word is not a flight.
+// flightOf splits a word into airline and number, as they are written. ok is false if the word is not
+// a flight. An airline of three characters has three letters here, since A1B234 is a PNR.
 func flightOf(word string) (airline, number string, ok bool) {
-	for _, n := range []int{2, 3} {
-		if len(word) <= n {
-			continue
-		}
-		airline, number = word[:n], word[n:]
-		isAirline := parser.IsAirline
-		if n == 3 {
-			isAirline = parser.IsThreeCapitals
-		}
-		if _, isNumber := parser.FlightNumber(number); isNumber && isAirline(airline) {
-			return airline, number, true
-		}
+	airline, _, ok = parser.FlightOf(word)
+	if !ok || len(airline) == 3 && !parser.IsThreeCapitals(airline) {
+		return "", "", false
 	}
-	return "", "", false
+	return airline, word[len(airline):], true
 }
 
 // dayOf reads a date: 21NOV, in the year in which it is nearest to now, or 2026-11-21.
