@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"unicode/utf8"
+
+	"bagtrail/internal/excerpt"
 )
 
 const (
@@ -68,9 +70,6 @@ type line struct {
 	Error bool // one of the faults is an error
 }
 
-// lineFeeds replaces the line ends of messages by LF, as a text field does.
-var lineFeeds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
-
 // checkOf returns a text with its faults, line by line.
 func checkOf(text string, faults []diagnosticDoc, editable bool) check {
 	c := check{Text: text, Faults: faults, Editable: editable, Verdict: "rejected"}
@@ -78,7 +77,7 @@ func checkOf(text string, faults []diagnosticDoc, editable bool) check {
 	for _, f := range faults {
 		byLine[f.Line] = append(byLine[f.Line], f)
 	}
-	for i, content := range strings.Split(lineFeeds.Replace(text), "\n") {
+	for i, content := range excerpt.Lines(text) {
 		l := line{Text: content}
 		for _, f := range byLine[i+1] {
 			l.Marks = mark(l.Marks, content, f)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"bagtrail/internal/bag"
+	"bagtrail/internal/excerpt"
 	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
 )
@@ -51,7 +52,7 @@ func (r *rejectDoc) unwrap() {
 // removeNUL removes NUL from the text, and its bytes from the columns of the faults. A message is
 // read without NUL; a page cannot hold it, and a browser would send another character in its place.
 func (r *rejectDoc) removeNUL() {
-	lines := strings.Split(lineFeeds.Replace(r.Text), "\n")
+	lines := excerpt.Lines(r.Text)
 	for i := range r.Diagnostics {
 		d := &r.Diagnostics[i]
 		if d.Line < 1 || d.Line > len(lines) {
