@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -41,29 +40,25 @@ type T interface {
 	TempDir() string
 }
 
-var build struct {
-	once sync.Once
-	path string
-	err  error
-}
-
 // Binary builds the program once for each test process and returns its path. Every process puts it
 // at the same place, where it can be replaced while it runs. BAGTRAIL_TEST_BINARY names a program
 // that is already built.
 func Binary(t T) string {
 	t.Helper()
-	build.once.Do(func() {
-		if build.path = os.Getenv("BAGTRAIL_TEST_BINARY"); build.path != "" {
-			return
-		}
-		lookAtSources()
-		build.path, build.err = install(filepath.Join(root(), ".cache", "test"))
-	})
-	if build.err != nil {
-		t.Fatal(build.err)
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return build.path
+	return path
 }
+
+var binary = sync.OnceValues(func() (path string, err error) {
+	if path := os.Getenv("BAGTRAIL_TEST_BINARY"); path != "" {
+		return path, nil
+	}
+	lookAtSources()
+	return install(filepath.Join(root(), ".cache", "test"))
+})
 
 // lookAtSources reads every folder of sources. go test repeats the cached result of a test unless a
 // file or folder has changed that its process has read; it does not see what go build reads.
@@ -203,13 +198,7 @@ func New(t T, args []string, env ...string) *Service {
 
 // WithoutSettings returns an environment without settings of bagtrail, which the user may have set.
 func WithoutSettings(env []string) []string {
-	var kept []string
-	for _, e := range env {
-		if !strings.HasPrefix(e, "BAGTRAIL_") {
-			kept = append(kept, e)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(env), func(e string) bool { return strings.HasPrefix(e, "BAGTRAIL_") })
 }
 
 // For returns the same running service for another test, which then reports its failures.
@@ -378,7 +367,7 @@ func (s *Service) TryDo(method, target string, body io.Reader, header ...string)
 
 var client = &http.Client{
 	Timeout:       30 * time.Second,
-	Transport:     &http.Transport{MaxIdleConnsPerHost: 64, DialContext: (&net.Dialer{}).DialContext},
+	Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
