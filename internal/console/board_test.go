@@ -183,7 +183,7 @@ func TestABoardWithoutAnAddressIsThatOfTheLastAirportToday(t *testing.T) {
 
 func TestOnlyABoardChangesTheAirportOfTheUser(t *testing.T) {
 	at := func(b object) { b["events"].([]object)[1]["airport"] = "JFK" }
-	v := newV1(object{"GET " + bagPath: aBag(at), "GET " + flightPath: flightOf(1)})
+	v := newV1(object{"GET " + bagPath: bagsOf(at), "GET " + flightPath: flightOf(1)})
 	c := newConsole(v)
 	for _, w := range []*httptest.ResponseRecorder{
 		get(c, bagPage), get(c, flightPage), search(c, "van den berg"), get(c, "/console/search"),

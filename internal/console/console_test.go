@@ -250,24 +250,28 @@ func TestEveryPageOfAListIsRead(t *testing.T) {
 	}
 }
 
-// aBag is the answer about a plate.
-func aBag(change func(bag object)) object {
-	b := bagOnFlight(2)
-	b["passenger"].(object)["frequent_flyer"] = "LX992001234567"
-	b["changed"] = "2026-11-22T10:52:03.000Z"
-	b["events"] = []object{
-		{"id": "e1", "code": "EXPECTED", "description": "Bag Expected", "airport": "ZRH", "happened": "2026-11-22T08:00:00.000Z", "local": "2026-11-22T09:00:00.000+01:00", "received": "2026-11-22T08:00:00.000Z"},
-		{
-			"id": "e2", "code": "LOADED_IN_CONTAINER", "description": "Bag Loaded in Container", "airport": "ZRH", "happened": "2026-11-22T10:52:00.000Z",
-			"local": "2026-11-22T11:52:00.000+01:00", "received": "2026-11-22T10:52:03.000Z", "read_location": "MAKEUP12", "stowage_device": "AKE25219LX",
-			"raw_bim_msg": "BPM\r\n.V/1LZRH\r\nENDBPM\r\n", "flight_info": object{"outbound": object{"airline": "LX", "flight": "14", "date": "2026-11-22", "dest_airport": "JFK"}},
-		},
+// bagsOf is the answer about a plate, with a bag for each change. A change may be nil.
+func bagsOf(changes ...func(bag object)) object {
+	all := []object{}
+	for _, change := range changes {
+		b := bagOnFlight(2)
+		b["passenger"].(object)["frequent_flyer"] = "LX992001234567"
+		b["changed"] = "2026-11-22T10:52:03.000Z"
+		b["events"] = []object{
+			{"id": "e1", "code": "EXPECTED", "description": "Bag Expected", "airport": "ZRH", "happened": "2026-11-22T08:00:00.000Z", "local": "2026-11-22T09:00:00.000+01:00", "received": "2026-11-22T08:00:00.000Z"},
+			{
+				"id": "e2", "code": "LOADED_IN_CONTAINER", "description": "Bag Loaded in Container", "airport": "ZRH", "happened": "2026-11-22T10:52:00.000Z",
+				"local": "2026-11-22T11:52:00.000+01:00", "received": "2026-11-22T10:52:03.000Z", "read_location": "MAKEUP12", "stowage_device": "AKE25219LX",
+				"raw_bim_msg": "BPM\r\n.V/1LZRH\r\nENDBPM\r\n", "flight_info": object{"outbound": object{"airline": "LX", "flight": "14", "date": "2026-11-22", "dest_airport": "JFK"}},
+			},
+		}
+		b["legs"].([]object)[0]["departure"] = object{"scheduled": "2026-11-22T12:10:00.000Z"}
+		if change != nil {
+			change(b)
+		}
+		all = append(all, b)
 	}
-	b["legs"].([]object)[0]["departure"] = object{"scheduled": "2026-11-22T12:10:00.000Z"}
-	if change != nil {
-		change(b)
-	}
-	return object{"bags": []object{b}}
+	return object{"bags": all}
 }
 
 const (
@@ -279,7 +283,7 @@ const (
 // holds all texts.
 func showBag(t *testing.T, change func(bag object), texts ...string) string {
 	t.Helper()
-	return must(t, get(newConsole(newV1(object{"GET " + bagPath: aBag(change)})), bagPage), 200, texts...)
+	return must(t, get(newConsole(newV1(object{"GET " + bagPath: bagsOf(change)})), bagPage), 200, texts...)
 }
 
 func TestABagIsToldInOneSentenceWithItsTrail(t *testing.T) {
@@ -368,11 +372,11 @@ func TestALegIsNotFlownBeforeItsDeparture(t *testing.T) {
 
 func TestARushChainIsOneTrail(t *testing.T) {
 	v := newV1(object{
-		"GET " + bagPath: aBag(func(b object) {
+		"GET " + bagPath: bagsOf(func(b object) {
 			b["rush_plate"], b["chain"] = "2724900417", []string{"0724000002", "2724900417"}
 			b["legs"].([]object)[0]["status"], b["legs"].([]object)[0]["departure"] = "Delayed", object{"actual": "2026-11-22T11:00:00.000Z"}
 		}),
-		"GET /v1/bags": aBag(func(b object) {
+		"GET /v1/bags": bagsOf(func(b object) {
 			b["plate"], b["rush"], b["chain"] = "2724900417", true, []string{"0724000002", "2724900417"}
 			b["passenger"] = object{} // messages about rush bags need not name anybody
 			b["events"].([]object)[1]["happened"] = "2026-11-22T11:02:00.000Z"
@@ -388,53 +392,50 @@ func TestARushChainIsOneTrail(t *testing.T) {
 // booking.
 func TestTheBagOfARushChainIsTheOneWhoseChainHasTheBag(t *testing.T) {
 	chain := []string{"0724000001", "0724000002"}
-	original := func(event string, chain []string) object {
-		return aBag(func(b object) {
+	original := func(event string, chain []string) func(object) {
+		return func(b object) {
 			b["plate"], b["events"].([]object)[0]["id"] = "0724000001", event
 			if chain != nil {
 				b["chain"] = chain
 				b["passenger"] = object{}
 			}
-		})["bags"].([]object)[0]
+		}
 	}
 	v := newV1(object{
-		"GET " + bagPath: aBag(func(b object) { b["rush"], b["chain"] = true, chain }),
-		"GET /v1/bags":   object{"bags": []object{original("before", nil), original("right", chain), original("after", nil)}},
+		"GET " + bagPath: bagsOf(func(b object) { b["rush"], b["chain"] = true, chain }),
+		"GET /v1/bags":   bagsOf(original("before", nil), original("right", chain), original("after", nil)),
 	})
 	c := newConsole(v)
 	for range 2 {
 		if text := must(t, get(c, bagPage), 200, `id="e-right"`); strings.Contains(text, `id="e-before"`) || strings.Contains(text, `id="e-after"`) {
 			t.Error("the trail has another bag of the original's plate")
 		}
-		v.answers["GET /v1/bags"] = object{"bags": []object{original("right", nil), aBag(func(b object) { // has another rush bag, later
+		v.answers["GET /v1/bags"] = bagsOf(original("right", nil), func(b object) { // has another rush bag, later
 			b["plate"], b["passenger"], b["events"].([]object)[0]["id"] = "0724000001", object{"pnr": "ABC009", "last_name": "MUELLER"}, "after"
-		})["bags"].([]object)[0]}}
+		})
 	}
 }
 
 // The plate of the bag itself, those of its rush chain, and those of others with its PNR are not among
 // them.
 func TestABagLeadsToTheOtherBagsOfItsPassenger(t *testing.T) {
-	all := []object{}
-	for _, plate := range []string{"0724000002", "0724000003", "0724000003", "2724900417"} {
-		all = append(all, aBag(func(b object) { b["plate"] = plate })["bags"].([]object)...)
-	}
-	for _, name := range [][2]string{{"GRIM", "ANNA"}, {"MUELLER", "EVA"}} {
-		all = append(all, aBag(func(b object) {
+	plate := func(plate string) func(object) { return func(b object) { b["plate"] = plate } }
+	other := func(last, first string) func(object) {
+		return func(b object) {
 			b["plate"] = "0724000004"
-			b["passenger"] = object{"pnr": "ABC002", "last_name": name[0], "first_name": name[1]}
-		})["bags"].([]object)...)
+			b["passenger"] = object{"pnr": "ABC002", "last_name": last, "first_name": first}
+		}
 	}
 	v := newV1(object{
-		"GET " + bagPath: aBag(func(b object) { b["chain"] = []string{"0724000002", "2724900417"} }), "GET /v1/bags": object{"bags": []object{}},
-		"POST /v1/bags/search": object{"bags": all},
+		"GET " + bagPath: bagsOf(func(b object) { b["chain"] = []string{"0724000002", "2724900417"} }), "GET /v1/bags": bagsOf(),
+		"POST /v1/bags/search": bagsOf(plate("0724000002"), plate("0724000003"), plate("0724000003"), plate("2724900417"), other("GRIM", "ANNA"), other("MUELLER", "EVA")),
 	})
 	c := newConsole(v)
 	must(t, get(c, bagPage), 200, `<dt>Other bags</dt><dd><a class="plate" href="/console/bags/0724000003"><span>0724</span> 000003</a><br></dd>`)
 	if last := v.asked[len(v.asked)-1]; !strings.HasPrefix(last, "POST /v1/bags/search ") || !strings.Contains(last, `"date":"2026-11-22"`) || !strings.Contains(last, `"pnr":"ABC002"`) {
 		t.Error(last)
 	}
-	v.answers["GET "+bagPath] = aBag(func(object) {}) // no rush chain
+	v.answers["GET "+bagPath] = bagsOf(func(object) {}) // no rush chain
 	must(t, get(c, bagPage), 200, `<dt>Other bags</dt><dd><a class="plate" href="/console/bags/0724000003"><span>0724</span> 000003</a><br><a class="plate" href="/console/bags/2724900417">`)
 	v.answers["POST /v1/bags/search"] = 503
 	if w := get(c, bagPage); w.Code != 200 || strings.Contains(w.Body.String(), "Other bags") {
@@ -464,12 +465,12 @@ func TestABagIsOnTheLastLegOnWhichItIsLoaded(t *testing.T) {
 // The inbound flight of a transfer bag, which a message names in .I, has no status.
 func TestALegWithoutAStatusIsNotSaidToBeNotLoaded(t *testing.T) {
 	inbound := object{"airline": "BA", "flight": "703", "date": "2026-11-22", "from": "LHR", "to": "ZRH", "living": true, "departure": object{"actual": "2026-11-22T08:00:00.000Z"}}
-	transfer := aBag(func(b object) { b["legs"] = append([]object{inbound}, b["legs"].([]object)...) })
+	transfer := bagsOf(func(b object) { b["legs"] = append([]object{inbound}, b["legs"].([]object)...) })
 	v := newV1(object{"GET " + bagPath: transfer, "POST /v1/bags/search": transfer})
 	c := newConsole(v)
 	must(t, get(c, bagPage), 200, "<p>At ZRH, in container for <a href=\"/console/flights/ZRH/D/LX/14/2026-11-22\">")
 	must(t, search(c, "0724000002 0724000003"), 200, "<b>LX14</b> ZRH to JFK", "In container")
-	v.answers["GET "+bagPath] = aBag(func(b object) { b["legs"] = []object{inbound} })
+	v.answers["GET "+bagPath] = bagsOf(func(b object) { b["legs"] = []object{inbound} })
 	must(t, get(c, bagPage), 200, "<p>Seen at ZRH. Not known whether it was loaded on <a", "which left 22 Nov 08:00")
 }
 
@@ -514,14 +515,14 @@ func TestABagAtAnAirportOfItsCityHasArrived(t *testing.T) {
 
 func TestARushBagLeadsToItsOriginal(t *testing.T) {
 	v := newV1(object{
-		"GET " + bagPath: aBag(func(b object) { b["rush"], b["chain"] = true, []string{"0724000001", "0724000002", "2724900417"} }),
+		"GET " + bagPath: bagsOf(func(b object) { b["rush"], b["chain"] = true, []string{"0724000001", "0724000002", "2724900417"} }),
 		"GET /v1/bags":   403,
 	})
 	text := must(t, get(newConsole(v), bagPage), 200, `Rush bag of <a class="plate" href="/console/bags/0724000001">`)
 	if n := strings.Count(text, "Rush bag of"); n != 1 {
 		t.Errorf("the original stands there %d times", n)
 	}
-	v.answers["GET "+bagPath] = aBag(func(b object) { b["chain"] = []string{"0724000002", "2724900417"} })
+	v.answers["GET "+bagPath] = bagsOf(func(b object) { b["chain"] = []string{"0724000002", "2724900417"} })
 	if strings.Contains(must(t, get(newConsole(v), bagPage), 200), "Rush bag of") {
 		t.Error("an original is said to be a rush bag")
 	}
@@ -564,9 +565,7 @@ func TestEventsBeforeAndAfterTheClocksChangeHaveTheirOffsets(t *testing.T) {
 }
 
 func TestTwoBagsOfAPlateAreBothShown(t *testing.T) {
-	two := aBag(nil)
-	other := aBag(func(b object) { b["passenger"] = object{"last_name": "KELLER"} })
-	two["bags"] = append(two["bags"].([]object), other["bags"].([]object)...)
+	two := bagsOf(nil, func(b object) { b["passenger"] = object{"last_name": "KELLER"} })
 	text := must(t, get(newConsole(newV1(object{"GET " + bagPath: two})), bagPage), 200, "2 bags have this plate", "MUELLER", "KELLER", `aria-label="Events, bag 2"`)
 	seen := make(map[string]bool)
 	for _, name := range regexp.MustCompile(`<section [^>]*aria-label="[^"]*"| id="[^"]*"`).FindAllString(text, -1) {
@@ -575,14 +574,13 @@ func TestTwoBagsOfAPlateAreBothShown(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	none := object{"bags": []object{}}
-	must(t, get(newConsole(newV1(object{"GET " + bagPath: none})), bagPage), 200, "No bag has the plate 0724000002")
+	must(t, get(newConsole(newV1(object{"GET " + bagPath: bagsOf()})), bagPage), 200, "No bag has the plate 0724000002")
 }
 
 func TestMarkupInMessagesIsText(t *testing.T) {
 	attack := `"><script>alert(1)</script><img src=x onerror=alert(2)>'` + "`{{.}}"
 	v := newV1(object{
-		"GET " + flightPath: flightOf(3), "GET " + bagPath: aBag(nil), "POST /v1/bags/search": aBag(nil),
+		"GET " + flightPath: flightOf(3), "GET " + bagPath: bagsOf(nil), "POST /v1/bags/search": bagsOf(nil),
 		"GET /v1/session": object{"name": attack, "airlines": []string{attack}, "airports": []string{attack}, "operations": []string{"*"}},
 	})
 	found := v.answers["POST /v1/bags/search"].(object)
@@ -628,7 +626,7 @@ func TestMarkupInMessagesIsText(t *testing.T) {
 }
 
 func TestEveryAnswerHasThePolicyAndNothingInline(t *testing.T) {
-	c := newConsole(newV1(object{"GET " + flightPath: flightOf(5), "GET " + bagPath: aBag(nil)}))
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(5), "GET " + bagPath: bagsOf(nil)}))
 	for _, target := range []string{"/console/", "/console", flightPage, bagPage, "/console/search", "/console/login", "/console/nothing", "/console/console.css", "/console/console.js"} {
 		w := get(c, target)
 		if got := w.Header().Get("Content-Security-Policy"); !strings.HasPrefix(got, "default-src 'self';") || strings.Contains(got, "unsafe") {
@@ -710,7 +708,7 @@ func TestAFlightWithoutADestinationHasATitle(t *testing.T) {
 
 // A page is printed long after it was opened. What keeps it live keeps the time of its print too.
 func TestTheTimeOfAPrintIsKeptLive(t *testing.T) {
-	c := newConsole(newV1(object{"GET " + flightPath: flightOf(2), "GET " + bagPath: aBag(nil), "GET /v1/flights": flightsOf(3)}))
+	c := newConsole(newV1(object{"GET " + flightPath: flightOf(2), "GET " + bagPath: bagsOf(nil), "GET /v1/flights": flightsOf(3)}))
 	for _, page := range []string{flightPage + "?rows=", "/console/bags/0724000002?rows=", "/console/flights?airport=ZRH&direction=D&date=2026-11-22&rows="} {
 		must(t, get(c, page), 200, `id="heading"`, `data-print="Printed `, "11:32Z, by zrh-ops")
 	}
@@ -773,7 +771,7 @@ func TestALogoutThatIsRefusedLeavesNoSessionInTheBrowser(t *testing.T) {
 }
 
 func TestAFormOfAnotherOriginIsRefused(t *testing.T) {
-	v := newV1(object{"POST /v1/session": object{}, "DELETE /v1/session": object{}, "POST /v1/bags/search": aBag(nil)})
+	v := newV1(object{"POST /v1/session": object{}, "DELETE /v1/session": object{}, "POST /v1/bags/search": bagsOf(nil)})
 	c := newConsole(v)
 	for _, target := range []string{"/console/login", "/console/logout", "/console/search"} {
 		for _, header := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Origin", "https://elsewhere.example"}} {

@@ -77,7 +77,7 @@ func TestALongNameIsNoError(t *testing.T) {
 			if strings.Contains(body, long+long) {
 				t.Errorf("%s asks %s", q, body)
 			}
-			return object{"bags": []object{}}
+			return bagsOf()
 		}})
 		must(t, search(newConsole(v), q), 200, "Nothing found", reading)
 	}
@@ -85,7 +85,7 @@ func TestALongNameIsNoError(t *testing.T) {
 
 // Several plates are searched for together, and those that are not found are named.
 func TestSeveralPlatesAreSearchedForTogether(t *testing.T) {
-	one := aBag(func(b object) { b["plate"] = "0724000002" })
+	one := bagsOf(func(b object) { b["plate"] = "0724000002" })
 	v := newV1(object{"POST /v1/bags/search": one})
 	w := search(newConsole(v), "0724000001 0724 000002 mueller 0724000001")
 	text := must(t, w, 200, "plate 0724000001<", "plate 0724000002<", "1 bag<", "Not found: <span>0724</span> 000001.", "Not used: MUELLER<")
@@ -99,13 +99,12 @@ func TestSeveralPlatesAreSearchedForTogether(t *testing.T) {
 
 // twoBagsIf returns a /v1 that finds two bags if the body of a search meets a condition, otherwise none.
 func twoBagsIf(meets func(body string) bool) *v1 {
-	two := aBag(nil)
-	two["bags"] = append(two["bags"].([]object), aBag(func(b object) { b["plate"] = "0724000003" })["bags"].([]object)...)
+	two := bagsOf(nil, func(b object) { b["plate"] = "0724000003" })
 	return newV1(object{"POST /v1/bags/search": func(body string) object {
 		if meets(body) {
 			return two
 		}
-		return object{"bags": []object{}}
+		return bagsOf()
 	}})
 }
 
@@ -182,9 +181,9 @@ func TestTheSecondWordOfAKindIsNotUsed(t *testing.T) {
 func TestOneHitOpensAtOnce(t *testing.T) {
 	v := newV1(object{"POST /v1/bags/search": func(body string) object {
 		if strings.Contains(body, "JFK") {
-			return object{"bags": []object{}}
+			return bagsOf()
 		}
-		return aBag(nil)
+		return bagsOf(nil)
 	}})
 	c := newConsole(v)
 	for q, want := range map[string]string{
@@ -256,7 +255,7 @@ func TestAFlightOfADayMayHaveAnAirlineOfThreeLetters(t *testing.T) {
 	leadsTo(t, "today", search(newConsole(v), "swr14 zrh"), "/console"+today)
 	must(t, search(newConsole(v), "swr14"), 200, "PNR SWR14</span> <", "Nothing found")
 	must(t, search(newConsole(v), "abc123 21nov"), 200, "Nothing found", "/console/flights/ZRH/D/ABC/123/2026-11-21")
-	there := newV1(object{"POST /v1/bags/search": aBag(nil)})
+	there := newV1(object{"POST /v1/bags/search": bagsOf(nil)})
 	leadsTo(t, "a PNR", search(newConsole(there), "abc123 21nov"), bagPage)
 }
 
@@ -268,9 +267,9 @@ func TestManyHitsAreListed(t *testing.T) {
 func TestEveryPageOfASearchIsRead(t *testing.T) {
 	v := newV1(object{"POST /v1/bags/search": func(body string) object {
 		if strings.Contains(body, `"cursor":"more"`) {
-			return aBag(func(b object) { b["plate"] = "0724000003" })
+			return bagsOf(func(b object) { b["plate"] = "0724000003" })
 		}
-		first := aBag(nil)
+		first := bagsOf(nil)
 		first["next"] = "more"
 		return first
 	}})
@@ -310,7 +309,7 @@ func TestASearchIsRefusedToAKeyThatMayNotAskAtAll(t *testing.T) {
 
 // A PNR may be that of another passenger, with bags out of scope, on another of the days.
 func TestBagsOutOfScopeOnOneDayHideNoBagOfAnotherDay(t *testing.T) {
-	there := newV1(object{"POST /v1/bags/search": aBag(nil)})
+	there := newV1(object{"POST /v1/bags/search": bagsOf(nil)})
 	c := newConsole(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if r.URL.Path == "/v1/bags/search" && !strings.Contains(string(body), `"date":"2026-11-22"`) {
@@ -325,25 +324,24 @@ func TestBagsOutOfScopeOnOneDayHideNoBagOfAnotherDay(t *testing.T) {
 
 // Two bags of one plate may have no passenger; their flights tell them apart.
 func TestEachBagOfAPlateIsAHit(t *testing.T) {
-	on := func(date string) object {
-		return aBag(func(b object) {
+	on := func(date string) func(object) {
+		return func(b object) {
 			b["passenger"] = object{}
 			b["legs"].([]object)[0]["date"] = date
-		})
+		}
 	}
-	both := object{"bags": append(on("2026-11-02")["bags"].([]object), on("2026-11-22")["bags"].([]object)...)}
-	v := newV1(object{"POST /v1/bags/search": both})
+	v := newV1(object{"POST /v1/bags/search": bagsOf(on("2026-11-02"), on("2026-11-22"))})
 	must(t, search(newConsole(v), "0724000002 0724000003"), 200, "2 bags", "2 Nov", "22 Nov")
 	v.answers["POST /v1/bags/search"] = func(body string) object {
 		for _, date := range []string{"2026-11-16", "2026-11-22"} {
 			if strings.Contains(body, date) {
-				return on(date)
+				return bagsOf(on(date))
 			}
 		}
-		return object{"bags": []object{}}
+		return bagsOf()
 	}
 	must(t, post(newConsole(v), "/console/search", url.Values{"q": {"000002 zrh"}, "days": {"7"}}), 200, "2 bags", "16 Nov", "22 Nov")
-	v.answers["POST /v1/bags/search"] = on("2026-11-22") // the same bag on each day
+	v.answers["POST /v1/bags/search"] = bagsOf(on("2026-11-22")) // the same bag on each day
 	if w := post(newConsole(v), "/console/search", url.Values{"q": {"000002 zrh"}, "days": {"7"}}); w.Code != 303 {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

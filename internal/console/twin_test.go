@@ -63,7 +63,7 @@ func (v *v1) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func newV1(answers object) *v1 {
 	all := object{"GET /v1/session": object{
 		"name": "zrh-ops", "airlines": []string{"*"}, "airports": []string{"ZRH"}, "operations": []string{"*"}, "ends": "2026-11-22T19:00:00.000Z",
-	}, "GET /v1/changes": object{"changes": []object{}, "cursor": "c0ffee"}, "POST /v1/bags/search": object{"bags": []object{}}}
+	}, "GET /v1/changes": object{"changes": []object{}, "cursor": "c0ffee"}, "POST /v1/bags/search": bagsOf()}
 	maps.Copy(all, answers)
 	return &v1{answers: all}
 }
