@@ -58,10 +58,8 @@ var Faults = []Fault{CutBefore, CutDuring, CutAfter, Truncated, NotJSON, Empty, 
 func (s *Simulator) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.URL.Path == "/records":
-		s.mutex.Lock()
-		defer s.mutex.Unlock()
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"created":%d}`, s.created)
+		fmt.Fprintf(w, `{"created":%d}`, s.Created())
 	case r.URL.Path == "/misbehave" && r.Method == http.MethodPost:
 		s.setMisbehaviour(w, r)
 	case r.Method == http.MethodPost:
