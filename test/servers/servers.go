@@ -50,9 +50,6 @@ type Server struct {
 	URL  string // of a Redis, as in BAGTRAIL_REDIS_URL; of a Kafka, its addresses separated by commas
 }
 
-// Real reports whether the server is the real product.
-func (s Server) Real() bool { return s.Kind != InProcess }
-
 // Redis returns a Redis with an empty database for this test alone.
 func Redis(t testing.TB) Server {
 	t.Helper()
