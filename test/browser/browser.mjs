@@ -14,3 +14,14 @@ const args = [
 
 // launch starts a browser, with further switches.
 export const launch = (...more) => chromium.launch({ executablePath, args: [...args, ...more] })
+
+// send posts a message, and returns the status of the answer.
+export async function send(text) {
+  const answer = await fetch(service + '/baggage/processbim/v1.0/', {
+    method: 'POST', headers: { api_key: key, 'Content-Type': 'application/json' }, body: JSON.stringify({ bim_message: text }),
+  })
+  return answer.status
+}
+
+// live waits until a page of the console follows changes.
+export const live = (page) => page.locator('#live[data-live=on]').waitFor({ state: 'attached' })

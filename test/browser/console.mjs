@@ -1,7 +1,7 @@
 // Uses the console of a running service as people do. browser_test.go says what the service holds.
 import assert from 'node:assert/strict'
-import { key, service } from './browser.mjs'
-import { accessible, login, screen } from './looks.mjs'
+import { key, live, send, service } from './browser.mjs'
+import { accessible, fits, login, screen } from './looks.mjs'
 import './screens.mjs' // its tests come first, in the same browser
 import { context, reader } from './reader.mjs'
 
@@ -12,14 +12,6 @@ const board = `/console/flights?airport=ZRH&direction=D&date=${date}`
 // load has a bag of a flight, LX500 if none is given, loaded.
 async function load(plate, device, flight = 'LX500') {
   assert.equal(await send(`BPM\r\n.V/1LZRH\r\n.J/R\r\n.F/${flight}/${day}/JFK\r\n.U/${device}/31L\r\n.N/${plate}001\r\nENDBPM\r\n`), 200)
-}
-
-// send posts a message, and returns the status of the answer.
-async function send(text) {
-  const answer = await fetch(service + '/baggage/processbim/v1.0/', {
-    method: 'POST', headers: { api_key: key, 'Content-Type': 'application/json' }, body: JSON.stringify({ bim_message: text }),
-  })
-  return answer.status
 }
 
 // openReject opens a reject from the list, which has it in a moment.
@@ -87,7 +79,7 @@ reader('a bag that leaves a flight is struck out at once, also one of two with i
   const bsm = (change, name, pnr) => send(`BSM\r\n${change}.V/1LZRH\r\n.F/LX800/${day}/JFK/Y\r\n.N/0724800037001\r\n.P/1${name}/ANNA\r\n.L/${pnr}\r\nENDBSM\r\n`)
   assert.equal(await bsm('', 'KELLER', 'KE8037'), 200)
   const page = await login(flight.replace('500', '800'))
-  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await live(page)
   await page.locator('#b-0724800037-2').waitFor()
   for (const [id, name, pnr] of [['b-0724800037-2', 'KELLER', 'KE8037'], ['b-0724800037', 'MUELLER', 'AB8037']]) {
     assert.equal(await bsm('DEL\r\n', name, pnr), 200)
@@ -101,7 +93,7 @@ reader('a button that goes away leaves the focus beside it', async () => {
   await page.getByRole('button', { name: 'Clear the filter' }).press('Enter')
   assert.equal(await page.evaluate(() => document.activeElement.id), 'f')
   assert.equal(await page.locator('#rows tbody tr').first().isVisible(), true)
-  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await live(page)
   await load('0724800038', 'AKE12345LX', 'LX800')
   await page.getByRole('button', { name: 'Sort again, 1 changed' }).press('Enter')
   assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), 'Status')
@@ -344,17 +336,11 @@ reader('words of messages are broken if they are too long, so that no page scrol
   }
   assert.equal(await send(bag('0724700033', '').replace(day, long(3000))), 400)
   const page = await login('/console/bags/0724700031')
-  const fits = async (where) => {
-    for (const width of [360, 683, 1366]) {
-      await page.setViewportSize({ width, height: 800 })
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-      assert.ok(over <= 0, `${where} is ${over} px wider than ${width} px`)
-    }
-  }
+  const fitsAll = async (where) => { for (const width of [360, 683, 1366]) await fits(page, where, width) }
   for (const message of await page.locator('summary:has(.x)').all()) await message.click()
-  await fits('a bag')
+  await fitsAll('a bag')
   await page.goto(service + flight.replace('500', '503'))
-  await fits('a flight')
+  await fitsAll('a flight')
   await page.setViewportSize({ width: 718, height: 1047 }) // A4 with margins of 1 cm
   await page.emulateMedia({ media: 'print' })
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'a flight is wider than paper')
@@ -363,17 +349,17 @@ reader('words of messages are broken if they are too long, so that no page scrol
     await page.locator('#q').fill(q)
     await page.locator('#q').press('Enter')
     await page.getByText(found).waitFor()
-    await fits(`a search for ${q}`)
+    await fitsAll(`a search for ${q}`)
   }
   await page.goto(service + '/console/rejects')
   await openReject(page, 'XXXX')
-  await fits('a reject')
+  await fitsAll('a reject')
   await page.getByLabel('Reason').fill('https://' + long(400))
   await page.getByRole('button', { name: 'Dismiss', exact: true }).click()
   await page.goto(service + '/console/rejects?state=dismissed')
   await openReject(page, 'XXXX')
   await page.getByText('https://').waitFor()
-  await fits('a dismissed reject')
+  await fitsAll('a dismissed reject')
 }, /ERR_ABORTED/)
 
 reader('edits of a reject are not left without a question', async () => {
@@ -406,7 +392,7 @@ reader('a change is seen within a second, and rows do not move', async () => {
   const [flights, bags, one] = [await login(board), await context.newPage(), await context.newPage()]
   await bags.goto(service + flight)
   await one.goto(service + '/console/bags/0724500020')
-  for (const page of [flights, bags, one]) await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  for (const page of [flights, bags, one]) await live(page)
   const order = () => bags.locator('#rows tbody tr').evaluateAll((all) => all.map((tr) => tr.id).join())
   const before = await order()
   await bags.locator('#b-0724500020 a').focus()
@@ -436,7 +422,7 @@ reader('each change of a flight is on the board, under either code of its airlin
   const loaded = (n) => send(`BPM\r\n.V/1LGVA\r\n.J/R\r\n.F/SWR910/${day}/JFK\r\n.U//31L\r\n.N/072491000${n}001\r\nENDBPM\r\n`)
   assert.equal(await loaded(1), 200)
   const page = await login(board.replace('ZRH', 'GVA'))
-  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await live(page)
   for (const n of [2, 3, 4]) {
     assert.equal(await loaded(n), 200)
     await page.locator(`#f-LX-910-${date} [aria-label^="${n} on aircraft"]`).waitFor({ state: 'attached', timeout: 10_000 })
@@ -448,7 +434,7 @@ reader('a change moves no row, at any width', async () => {
   for (const width of [390, 1000, 1280]) {
     await page.setViewportSize({ width, height: 800 })
     await page.reload()
-    await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+    await live(page)
     const before = await top()
     await load('0724500039', `AKE${width}LX`)
     await page.locator('#moved:visible').waitFor()
@@ -458,7 +444,7 @@ reader('a change moves no row, at any width', async () => {
 
 reader('a change moves no row of a list that is filtered', async () => {
   const page = await login(flight.replace('500', '800'))
-  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await live(page)
   await load('0724800034', 'AKE12345LX', 'LX800')
   await page.locator('#b-0724800034[data-s=air]').waitFor()
   const shown = () => page.locator('#rows tbody tr:visible').evaluateAll((all) => all.map((tr) => tr.id))
@@ -476,7 +462,7 @@ reader('a change moves no row of a list that is filtered', async () => {
 
 reader('a flight that appears on a board comes before those that are later', async () => {
   const page = await login(board), flights = () => page.locator('#rows tbody tr').evaluateAll((all) => all.map((tr) => tr.id))
-  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await live(page)
   const before = await flights()
   await page.locator('#rows tbody tr').first().evaluate((tr) => tr.remove()) // as if it were new
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange'))) // asks anew
@@ -512,7 +498,7 @@ reader('a page that hears nothing says so, and catches up', async () => {
   const page = await context.newPage()
   await page.clock.install()
   await login(flight, key, page)
-  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await live(page)
   await context.setOffline(true)
   await page.clock.fastForward(15_000)
   await page.locator('#stale').waitFor()
@@ -545,7 +531,7 @@ reader('a page that hears nothing says so, and catches up', async () => {
 
 reader('a page that is refused waits as told', async () => {
   const page = await login(flight)
-  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await live(page)
   let asked = 0
   await page.route('**/flights/**rows=**', (route) => { asked++; return route.fulfill({ status: 429, headers: { 'Retry-After': '60' } }) })
   await load('0724500036', 'AKE12345LX')

@@ -6,13 +6,14 @@ import { context } from './reader.mjs'
 
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
 
-// login opens a page of the console with a key, in a new page unless one is given.
-export async function login(target = '/console/search', as = key, given = null) {
+// login opens a page of the console with a key, in a new page unless one is given. origin is the
+// service, or a proxy before it.
+export async function login(target = '/console/search', as = key, given = null, origin = service) {
   const page = given ?? await context.newPage()
-  await page.goto(service + target)
+  await page.goto(origin + target)
   await page.locator('#key').fill(as)
   await page.getByRole('button', { name: 'Log in' }).click()
-  await page.waitForURL(service + target)
+  await page.waitForURL(origin + target)
   return page
 }
 
@@ -27,6 +28,13 @@ export async function accessible(page, where) {
   assert.deepEqual(found, [], where)
 }
 
+// fits looks whether a page is no wider than a window of that width.
+export async function fits(page, where, width) {
+  await page.setViewportSize({ width, height: 800 })
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  assert.ok(over <= 0, `${where} is ${over} px wider than ${width} px`)
+}
+
 // sizes are the widths and colours in which a page is looked at.
 const sizes = [[320, 'light'], [390, 'light'], [390, 'dark'], [1280, 'dark'], [1280, 'light'], [2560, 'light']]
 
@@ -35,10 +43,8 @@ const sizes = [[320, 'light'], [390, 'light'], [390, 'dark'], [1280, 'dark'], [1
 export async function screen(page, where) {
   for (const check of [false, true]) {
     for (const [width, colorScheme] of sizes) {
-      await page.setViewportSize({ width, height: 800 })
       await page.emulateMedia({ colorScheme })
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-      assert.ok(over <= 0, `${where} is ${over} px wider than ${width} px`)
+      await fits(page, where, width)
       if (check && width < 2000) await accessible(page, `${where} ${width} ${colorScheme}`)
     }
     await page.evaluate(() => [...[...document.querySelectorAll('tbody tr')].slice(30), ...document.querySelectorAll('ol li:nth-child(n+31)')].forEach((e) => e.remove()))

@@ -31,19 +31,15 @@ func TestARollingRestartBehindNginxFailsNoRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ports, err := loopback.Ports(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := loopback.Address(t)
 	settings := []string{
-		"BAGTRAIL_KAFKA_BROKERS=off", "BAGTRAIL_REDIS_URL=" + redistest.StartServer(t).URL(""),
-		"BAGTRAIL_KEYS_FILE=" + service.WriteFile(t, "keys.yaml", "keys:\n"+service.KeyEntry("lx", lxKey, ", customer: LX, airlines: [LX]")),
+		"BAGTRAIL_KAFKA_BROKERS=off", "BAGTRAIL_REDIS_URL=" + redistest.StartServer(t).URL(""), "BAGTRAIL_KEYS_FILE=" + lxKeyFile(t),
 	}
 	processes := []*service.Service{service.StartCommand(t, []string{"api"}, settings...), service.StartCommand(t, []string{"api"}, settings...)}
 	for from, to := range map[string]string{
 		"10.0.0.1:8080":                 strings.TrimPrefix(processes[0].URL, "http://"),
 		"10.0.0.2:8080":                 strings.TrimPrefix(processes[1].URL, "http://"),
-		"listen 443":                    "listen " + loopback.Join(ports[0]),
+		"listen 443":                    "listen " + address,
 		"/etc/ssl/certs/bagtrail.pem":   service.WriteFile(t, "certificate.pem", string(certificate.PEM)),
 		"/etc/ssl/private/bagtrail.key": service.WriteFile(t, "key.pem", string(certificate.KeyPEM)),
 	} {
@@ -52,7 +48,7 @@ func TestARollingRestartBehindNginxFailsNoRequest(t *testing.T) {
 		}
 		block = strings.Replace(block, from, to, 1)
 	}
-	startNginx(t, ports[0], block)
+	startNginx(t, address, block)
 
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: certificate.Pool()}, ForceAttemptHTTP2: true}}
 	defer client.CloseIdleConnections()
@@ -67,7 +63,7 @@ func TestARollingRestartBehindNginxFailsNoRequest(t *testing.T) {
 					return
 				default:
 				}
-				request, _ := http.NewRequest(http.MethodGet, "https://"+loopback.Join(ports[0])+"/v1/status", nil)
+				request, _ := http.NewRequest(http.MethodGet, "https://"+address+"/v1/status", nil)
 				request.Header.Set("api_key", lxKey)
 				answer, err := client.Do(request)
 				if err != nil {

@@ -1,6 +1,6 @@
 // Looks at every screen with no bag, one and 800. browser_test.go says which key sees which.
 import assert from 'node:assert/strict'
-import { key, launch, service } from './browser.mjs'
+import { key, launch, live, service } from './browser.mjs'
 import { login, screen } from './looks.mjs'
 import { faults, reader } from './reader.mjs'
 
@@ -125,7 +125,7 @@ reader('each status can be told without colours', async () => {
   assert.equal(new Set(chips.map((c) => c[1])).size, 6)
   const background = (selector) => page.locator(selector).first().evaluate((e) => getComputedStyle(e).backgroundColor)
   assert.notEqual(await background('.chip[aria-pressed=true]'), await background('.chip[aria-pressed=false]'))
-  await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await live(page)
   assert.notEqual(await background('.dot'), await background('.top'))
 }, /ERR_ABORTED/)
 

@@ -1,6 +1,6 @@
 // Makes the pictures of the console that the README shows. screenshots_test.go starts the service.
 import { join } from 'node:path'
-import { key, launch, service } from './browser.mjs'
+import { key, launch, live, send, service } from './browser.mjs'
 
 const { IMAGES: images, DATE: date } = process.env
 const board = `${service}/console/flights?airport=ZRH&direction=D&date=${date}`
@@ -12,7 +12,7 @@ const faulty = 'BSM\r\n.V/1LZRH\r\n.F/LX14/22NOV26/JFK/Y\r\n.N/072412345X001\r\n
 
 async function picture(name, colorScheme) {
   await page.emulateMedia({ colorScheme })
-  if (await page.locator('#live').count()) await page.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  if (await page.locator('#live').count()) await live(page)
   await page.locator('#say:empty').waitFor({ state: 'attached' })
   await page.evaluate(() => document.activeElement.blur())
   await page.screenshot({ path: join(images, name + '.png') })
@@ -46,9 +46,7 @@ try {
   await picture('flight', 'light')
   await open(await behind('#rows tr[data-s=con] a'), '.split:has(.events .e:nth-of-type(5)) .legs li:nth-child(3)')
   await picture('bag', 'dark')
-  await fetch(service + '/baggage/processbim/v1.0/', {
-    method: 'POST', headers: { api_key: key, 'Content-Type': 'application/json' }, body: JSON.stringify({ bim_message: faulty }),
-  })
+  await send(faulty)
   for (let i = 0; i < 50 && !await page.locator('.rows a', { hasText: '22NOV26' }).count(); i++) await page.goto(service + '/console/rejects')
   await open(await behind('.rows a'), '[data-fix]')
   await picture('rejects', 'light')

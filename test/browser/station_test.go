@@ -16,6 +16,7 @@ import (
 	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kfake"
 
+	"bagtrail/internal/kafka/kafkatest"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/test/loopback"
 	"bagtrail/test/service"
@@ -33,35 +34,36 @@ type station struct {
 // lxKey is the only key of a station. It sees the bags of LX.
 const lxKey = "key-of-lx"
 
+// lxKeyFile returns the path of a key file with the key of LX alone.
+func lxKeyFile(t *testing.T) string {
+	t.Helper()
+	return service.WriteFile(t, "keys.yaml", "keys:\n"+service.KeyEntry("lx", lxKey, ", customer: LX, airlines: [LX]"))
+}
+
 // plates are on a flight of LX. A station also gets messages about bags of BA.
 const plates = 30
 
 func startStation(t *testing.T) *station {
 	t.Helper()
-	ports, err := loopback.Ports(2)
+	ports, err := loopback.Ports(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	broker, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.Ports(ports[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(broker.Close)
-	keys := service.WriteFile(t, "keys.yaml", "keys:\n"+service.KeyEntry("lx", lxKey, ", customer: LX, airlines: [LX]"))
-	address := broker.ListenAddrs()[0]
+	broker := kafkatest.Start(t, kfake.Ports(ports[0])).ListenAddrs()[0]
 	settings := []string{
-		"BAGTRAIL_KAFKA_BROKERS=" + address, "BAGTRAIL_REDIS_URL=" + redistest.StartServer(t).URL(""),
-		"BAGTRAIL_KEYS_FILE=" + keys, "BAGTRAIL_SECRET=" + strings.Repeat("secret", 6),
+		"BAGTRAIL_KAFKA_BROKERS=" + broker, "BAGTRAIL_REDIS_URL=" + redistest.StartServer(t).URL(""),
+		"BAGTRAIL_KEYS_FILE=" + lxKeyFile(t), "BAGTRAIL_SECRET=" + strings.Repeat("secret", 6),
 	}
 	service.StartCommand(t, []string{"ingest"}, settings...)
 	s := &station{t: t, api: service.StartCommand(t, []string{"api"}, settings...)}
 	s.writer = &kafka.Writer{
-		Addr: kafka.TCP(address), Topic: "bim.raw", RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond,
+		Addr: kafka.TCP(broker), Topic: "bim.raw", RequiredAcks: kafka.RequireAll, BatchTimeout: time.Millisecond,
 		Balancer: kafka.Murmur2Balancer{}, Transport: &kafka.Transport{},
 	}
 	t.Cleanup(func() { _ = s.writer.Close() })
-	startNginx(t, ports[1], fmt.Sprintf("server { listen %s; location / { proxy_pass %s; } }", loopback.Join(ports[1]), s.api.URL))
-	s.nginx = "http://" + loopback.Join(ports[1])
+	address := loopback.Address(t)
+	startNginx(t, address, fmt.Sprintf("server { listen %s; location / { proxy_pass %s; } }", address, s.api.URL))
+	s.nginx = "http://" + address
 	told := func() bool {
 		got, err := s.api.TryDo(http.MethodGet, s.nginx+"/v1/changes", nil, "api_key", "", "X-Api-Key", lxKey)
 		return err == nil && got.Status == http.StatusOK
@@ -72,9 +74,9 @@ func startStation(t *testing.T) *station {
 	return s
 }
 
-// startNginx starts an nginx with servers, which listens on a port. All other settings are those of
-// Debian.
-func startNginx(t *testing.T, port int, servers string) {
+// startNginx starts an nginx with servers, which listens at an address. All other settings are those
+// of Debian.
+func startNginx(t *testing.T, address, servers string) {
 	t.Helper()
 	program := os.Getenv("BAGTRAIL_TEST_NGINX")
 	if program == "" {
@@ -106,7 +108,7 @@ func startNginx(t *testing.T, port int, servers string) {
 		}
 	})
 	for deadline := time.Now().Add(10 * time.Second); ; <-time.After(10 * time.Millisecond) {
-		if c, err := net.Dial("tcp", loopback.Join(port)); err == nil {
+		if c, err := net.Dial("tcp", address); err == nil {
 			_ = c.Close()
 			return
 		}

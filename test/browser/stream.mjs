@@ -1,7 +1,8 @@
 // Follows changes with the EventSource of a browser, while the process that answers is killed.
 // stream_test.go says what the service holds.
 import assert from 'node:assert/strict'
-import { key, proxy, service } from './browser.mjs'
+import { key, live, proxy, service } from './browser.mjs'
+import { login } from './looks.mjs'
 import { context, reader } from './reader.mjs'
 
 const { CONTROL_URL: control } = process.env
@@ -65,17 +66,13 @@ async function verify(page) {
 }
 
 reader('EventSource misses nothing, directly and through nginx', async () => {
-  const login = await context.newPage()
-  await login.goto(proxy + '/console/search')
-  await login.locator('#key').fill(key)
-  await login.getByRole('button', { name: 'Log in' }).click()
-  await login.waitForURL(proxy + '/console/search')
+  await login('/console/search', key, null, proxy)
 
   await order('send/0')
   const board = await context.newPage()
   await board.clock.install()
   await board.goto(proxy + '/console/bags/' + plates[0])
-  await board.locator('#live[data-live=on]').waitFor({ state: 'attached' })
+  await live(board)
   const [direct, proxied] = await Promise.all([follow(service), follow(proxy)]) // the cookie is that of the host
   const both = [direct, proxied]
   const all = (what) => Promise.all(both.map(what))
@@ -108,12 +105,12 @@ reader('EventSource misses nothing, directly and through nginx', async () => {
   assert.ok(other.streams > 1)
 
   // A page of the console comes back to its stream.
-  const live = board.locator('#live .t', { hasText: /^Live$/ })
-  for (let i = 0; i < 60 && !await live.count(); i++) {
+  const followed = board.locator('#live .t', { hasText: /^Live$/ })
+  for (let i = 0; i < 60 && !await followed.count(); i++) {
     await board.clock.runFor(1000)
     await new Promise((done) => setTimeout(done, 100))
   }
-  await live.waitFor({ state: 'attached' })
+  await followed.waitFor({ state: 'attached' })
   await order('send/6')
   await board.getByText('BELT6').first().waitFor({ state: 'attached' })
 }, /ERR_|502/)
