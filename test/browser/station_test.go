@@ -107,15 +107,13 @@ func startNginx(t *testing.T, address, servers string) {
 			t.Logf("log of nginx:\n%s", log.String())
 		}
 	})
-	for deadline := time.Now().Add(10 * time.Second); ; <-time.After(10 * time.Millisecond) {
-		if c, err := net.Dial("tcp", address); err == nil {
+	redistest.Eventually(t, 10*time.Second, "nginx does not listen", func() bool {
+		c, err := net.Dial("tcp", address)
+		if err == nil {
 			_ = c.Close()
-			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("nginx does not listen")
-		}
-	}
+		return err == nil
+	})
 }
 
 // send produces a message about each plate. In round 0 the bags are checked in. In each later round
