@@ -14,7 +14,7 @@ import (
 // it. Settings are lines of redis.conf.
 func PrivateRedis(t testing.TB, settings ...string) *program.Process {
 	t.Helper()
-	needRedis(t)
+	need(t, "Redis", redisHere)
 	p, err := program.NewRedis(home(t), settings...)
 	start(t, p, err)
 	return p
@@ -23,7 +23,7 @@ func PrivateRedis(t testing.TB, settings ...string) *program.Process {
 // PrivateCluster starts three masters with a replica each for this test alone.
 func PrivateCluster(t testing.TB, settings ...string) *program.Cluster {
 	t.Helper()
-	needRedis(t)
+	need(t, "Redis", redisHere)
 	c, err := program.NewCluster(home(t), settings...)
 	start(t, c, err)
 	return c
@@ -33,7 +33,7 @@ func PrivateCluster(t testing.TB, settings ...string) *program.Cluster {
 // server.properties.
 func PrivateKafka(t testing.TB, settings ...string) *program.Process {
 	t.Helper()
-	needKafka(t)
+	need(t, "Kafka", kafkaHere)
 	p, err := program.NewKafka(Context(t), home(t), program.Kafka4, settings...)
 	start(t, p, err)
 	return p
@@ -42,7 +42,7 @@ func PrivateKafka(t testing.TB, settings ...string) *program.Process {
 // SecuredRedis starts a Redis that also has a TLS port.
 func SecuredRedis(t testing.TB, settings ...string) *program.Secured {
 	t.Helper()
-	needRedis(t)
+	need(t, "Redis", redisHere)
 	s, err := program.NewSecuredRedis(home(t), settings...)
 	start(t, s, err)
 	return s
@@ -51,7 +51,7 @@ func SecuredRedis(t testing.TB, settings ...string) *program.Secured {
 // SecuredKafka starts a Kafka that also has a SASL port.
 func SecuredKafka(t testing.TB, settings ...string) *program.Secured {
 	t.Helper()
-	needKafka(t)
+	need(t, "Kafka", kafkaHere)
 	s, err := program.NewSecuredKafka(Context(t), home(t), settings...)
 	start(t, s, err)
 	return s
@@ -61,7 +61,7 @@ func SecuredKafka(t testing.TB, settings ...string) *program.Secured {
 // is its class below org.apache.kafka.tools. Some tools print an error and still exit with 0.
 func KafkaTool(t testing.TB, addr, class string, args ...string) string {
 	t.Helper()
-	needKafka(t)
+	need(t, "Kafka", kafkaHere)
 	libs, _ := program.KafkaLibs(program.Kafka4)
 	args = append([]string{program.QuickJava, "-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-cp", filepath.Join(libs, "*"),
 		"org.apache.kafka.tools." + class, "--bootstrap-server", addr}, args...)
@@ -86,17 +86,11 @@ func localKafka(t testing.TB) (Server, error) {
 	return Server{URL: PrivateKafka(t).Addr}, nil
 }
 
-func needRedis(t testing.TB) {
+// need ends a test whose machine does not have a server.
+func need(t testing.TB, what string, here func() error) {
 	t.Helper()
-	if err := redisHere(); err != nil {
-		missing(t, "Redis", err.Error())
-	}
-}
-
-func needKafka(t testing.TB) {
-	t.Helper()
-	if err := kafkaHere(); err != nil {
-		missing(t, "Kafka", err.Error())
+	if err := here(); err != nil {
+		missing(t, what, err.Error())
 	}
 }
 
