@@ -54,10 +54,7 @@ func (c *Counter) Count(door string, b *ingestor.Batch) {
 		if again || env.Relayed || env.NoPosition || env.Report || o.Verdict == ingestor.Unauthorised {
 			continue
 		}
-		at := env.Received
-		if at.After(now) { // a record has the time that its producer gave it
-			at = now
-		}
+		at := earlier(env.Received, now) // a record has the time that its producer gave it
 		if now.Sub(at) > kept {
 			continue
 		}
@@ -88,12 +85,7 @@ func (c *Counter) arrivals(name Name, at time.Time) *arrivals {
 		a = &arrivals{first: at, last: at}
 		c.pending[s] = a
 	}
-	if at.Before(a.first) {
-		a.first = at
-	}
-	if at.After(a.last) {
-		a.last = at
-	}
+	a.first, a.last = earlier(a.first, at), later(a.last, at)
 	return a
 }
 

@@ -9,6 +9,7 @@ package feeds
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -119,3 +120,6 @@ type Feed struct {
 	State       State
 	Hours       []Hour // the hours that were asked for, in order, without empty ones
 }
+
+func earlier(times ...time.Time) time.Time { return slices.MinFunc(times, time.Time.Compare) }
+func later(times ...time.Time) time.Time   { return slices.MaxFunc(times, time.Time.Compare) }

@@ -59,17 +59,10 @@ func stateOf(first, last, now time.Time, messages map[time.Time]int64) (State, t
 	if !known {
 		return New, 0
 	}
-	from := last
-	if earliest := now.Add(-lookBack); from.Before(earliest) {
-		from = earliest
-	}
 	missed := 0.0 // usual gaps in which nothing came
-	for from.Before(now) {
+	for from := later(last, now.Add(-lookBack)); from.Before(now); {
 		hour := from.Truncate(time.Hour)
-		to := hour.Add(time.Hour)
-		if to.After(now) {
-			to = now
-		}
+		to := earlier(hour.Add(time.Hour), now)
 		if usual, _ := usualGap(hour, first, messages); usual > 0 {
 			missed += float64(to.Sub(from)) / float64(max(usual, leastGap))
 		}

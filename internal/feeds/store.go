@@ -229,10 +229,7 @@ func daysOf(f *Feed, hours int, now time.Time) []time.Time {
 	if hours > 0 { // the state needs only earlier weeks
 		add(firstHour(hours, now), now)
 	}
-	since := f.Last
-	if earliest := now.Add(-lookBack); since.Before(earliest) {
-		since = earliest
-	}
+	since := later(f.Last, now.Add(-lookBack))
 	for range weeksKnown {
 		since, now = since.Add(-week), now.Add(-week)
 		add(since, now)
