@@ -162,17 +162,14 @@ func (t *trail) lane(a *axis, now time.Time, b bagDoc, hops []hop, y float64) {
 		}
 		from, to := a.at(h.departs), a.at(h.arrives)
 		t.line(cmp.Or(class, "plan"), from, to, y, y)
-		for _, end := range []struct {
-			x       float64
-			airport string
-		}{{from, h.From}, {to, h.To}} {
-			station := "stn"
-			if class != "rail" {
-				station = "stn todo"
-			}
-			t.dot(station, end.x, y, 0.55, "")
-			t.text("b", end.x, y-1.1, "middle", end.airport)
+		station := "stn"
+		if class != "rail" {
+			station = "stn todo"
 		}
+		t.dot(station, from, y, 0.55, "")
+		t.text("b", from, y-1.1, "middle", h.From)
+		t.dot(station, to, y, 0.55, "")
+		t.text("b", to, y-1.1, "middle", h.To)
 		t.text("b", (from+to)/2, y+1.8, "middle", h.Airline+h.Flight)
 		if h.Status != "" {
 			t.text("b lb-"+s.Class, (from+to)/2, y+3, "middle", s.Word)
