@@ -168,13 +168,11 @@ func (p planner) screen(i int, at time.Time) time.Time {
 	switch p.IntN(20) {
 	case 0:
 		p.add(refused, i, at)
+		at = p.minutes(at, 6, 10)
 	case 1:
 		p.add(screened, i, at)
-	default:
-		p.add(cleared, i, at)
-		return at
+		at = p.minutes(at, 6, 10)
 	}
-	at = p.minutes(at, 6, 10)
 	p.add(cleared, i, at)
 	return at
 }
