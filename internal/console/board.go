@@ -39,13 +39,11 @@ type boardRow struct {
 	Other    string    // the airport at the other end
 	City     string    // of Other, or ""
 	At       time.Time // best known time, or zero
-	Stamp    string
-	Clock    string // local time of At, with the day if it is not that of the board
-	UTC      string
-	Before   string // scheduled time, if it differs from At
-	In       string // time until At; "" if At is past or not known
-	Gone     string // departed or landed, or ""
-	Next     bool   // the first that is not gone
+	Clock    string    // local time of At, with the day if it is not that of the board
+	Before   string    // scheduled time, if it differs from At
+	In       string    // time until At; "" if At is past or not known
+	Gone     string    // departed or landed, or ""
+	Next     bool      // the first that is not gone
 	Bar      []share
 	Label    string // of the bar
 	Bags     int
@@ -217,7 +215,7 @@ func (v *visit) boardRow(f flightDoc, airport string, arriving bool) boardRow {
 	}
 	day := v.boardDay(f, airport, arriving).Format(time.DateOnly)
 	local := func(t time.Time) string { return v.clockOn(t, airport, day) }
-	r.Stamp, r.Clock, r.UTC = r.At.Format(time.RFC3339), local(r.At), r.At.UTC().Format("15:04")
+	r.Clock = local(r.At)
 	if s := times.Scheduled; !s.IsZero() && local(s) != r.Clock {
 		r.Before = local(s)
 	}
