@@ -2,7 +2,6 @@
 package bulk_test
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -142,27 +141,16 @@ func decidedOnce(t *testing.T, store *rejectstore.Store, job string) (once int, 
 // filed counts the messages of all plates in the index.
 func filed(t *testing.T, client *goredis.Client) (messages int) {
 	t.Helper()
-	ctx := context.Background()
-	for cursor := uint64(0); ; {
-		keys, next, err := client.Scan(ctx, cursor, "b:*", 1000).Result()
+	keys := client.Scan(t.Context(), 0, "b:*", 1000).Iterator()
+	for keys.Next(t.Context()) {
+		n, err := client.HLen(t.Context(), keys.Val()).Result()
 		if err != nil {
 			t.Fatal(err)
 		}
-		lengths := make([]*goredis.IntCmd, len(keys))
-		_, err = client.Pipelined(ctx, func(p goredis.Pipeliner) error {
-			for i, key := range keys {
-				lengths[i] = p.HLen(ctx, key)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range lengths {
-			messages += int(l.Val())
-		}
-		if cursor = next; cursor == 0 {
-			return messages
-		}
+		messages += int(n)
 	}
+	if err := keys.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return messages
 }
