@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,11 +43,7 @@ func newCheckout(t *testing.T) checkout {
 func (c checkout) servers(ctx context.Context, args ...string) {
 	c.t.Helper()
 	cmd := exec.CommandContext(ctx, filepath.Join(c.dir, ".ci", "servers"), args...)
-	for _, entry := range os.Environ() {
-		if !strings.HasPrefix(entry, "DOCKER_HOST=") {
-			cmd.Env = append(cmd.Env, entry)
-		}
-	}
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(entry string) bool { return strings.HasPrefix(entry, "DOCKER_HOST=") })
 	if out, err := cmd.CombinedOutput(); err != nil {
 		c.t.Errorf(".ci/servers %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
