@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -271,13 +272,8 @@ func (l *brokerFetcher) take() (waiters []*waiter, wait time.Duration) {
 	if l.running = len(waiters) > 0; !l.running {
 		return nil, 0
 	}
-	until := waiters[0].until
-	for _, w := range waiters {
-		if w.until.Before(until) {
-			until = w.until
-		}
-	}
-	wait = max(0, time.Until(until))
+	first := slices.MinFunc(waiters, func(a, b *waiter) int { return a.until.Compare(b.until) })
+	wait = max(0, time.Until(first.until))
 	if len(waiters) < l.open || l.fetcher.open < l.fetcher.readers {
 		wait = min(wait, fetchLinger)
 	}
