@@ -146,19 +146,15 @@ func (s *Store) HoldJob(ctx context.Context, id, process string) (j Job, held bo
 
 // jobOf returns the job with these fields.
 func jobOf(id string, fields map[string]string) Job {
-	number := func(name string) int64 {
-		n, _ := strconv.ParseInt(fields[name], 10, 64) // written by the store; absent is 0
-		return n
-	}
 	j := Job{
 		ID: id, Action: fields["action"], Key: fields["key"], DryRun: fields["dry"] == "true", Question: fields["question"],
-		Total: number("total"), Began: time.UnixMilli(number("began")).UTC(), State: JobState(fields["state"]), At: fields["at"],
+		Total: number(fields["total"]), Began: instant(fields["began"]), State: JobState(fields["state"]), At: fields["at"],
 	}
-	if ended := number("ended"); ended != 0 {
-		j.Ended = time.UnixMilli(ended).UTC()
+	if ended := fields["ended"]; ended != "" {
+		j.Ended = instant(ended)
 	}
 	for name, count := range j.named() {
-		*count = number(name)
+		*count = number(fields[name])
 	}
 	return j
 }

@@ -41,9 +41,9 @@ func (r *Reject) Position() Position { return Position{r.Received, r.Order, r.ID
 const idLength = 20
 
 // positionOf returns the position of a member of a zset.
-func positionOf(received int64, member string) Position {
+func positionOf(received time.Time, member string) Position {
 	from := max(0, len(member)-idLength)
-	return Position{time.UnixMilli(received).UTC(), member[:from], member[from:]}
+	return Position{received, member[:from], member[from:]}
 }
 
 // member returns the member of a zset that has the position.
@@ -57,8 +57,7 @@ func (p Position) String() string {
 // ParsePosition reads a position. "" is before all rejects.
 func ParsePosition(text string) Position {
 	milliseconds, member, _ := strings.Cut(text, ".")
-	n, _ := strconv.ParseInt(milliseconds, 10, 64) // written by String
-	return positionOf(n, member)
+	return positionOf(instant(milliseconds), member)
 }
 
 // compare orders positions as the lists of the filter do: the newest first, unless Oldest is set.
@@ -121,14 +120,11 @@ func (s *Store) OldestFirst(ctx context.Context, ids []string) ([]string, error)
 	var known []Position
 	var unknown []string
 	for i, values := range replies {
-		received, there := values[0].(string)
-		if !there {
+		if received, order := values[0], values[1]; received == "" {
 			unknown = append(unknown, ids[i])
-			continue
+		} else {
+			known = append(known, Position{instant(received), order, ids[i]})
 		}
-		n, _ := strconv.ParseInt(received, 10, 64) // written by add
-		order, _ := values[1].(string)
-		known = append(known, positionOf(n, order+ids[i]))
 	}
 	slices.SortFunc(known, Filter{Oldest: true}.compare)
 	sorted := make([]string, 0, len(ids))
@@ -183,7 +179,7 @@ func (s *Store) slice(ctx context.Context, cells []string, f Filter, after Posit
 		var own []Position
 		for _, z := range reply.Val() {
 			member, _ := z.Member.(string)
-			p := positionOf(int64(z.Score), member)
+			p := positionOf(time.UnixMilli(int64(z.Score)).UTC(), member)
 			if len(own) < limit && (after.ID == "" || f.compare(after, p) < 0) {
 				own = append(own, p)
 			}
@@ -322,9 +318,7 @@ func hoursOf(f Filter, replies []*goredis.MapStringStringCmd) (list []Count) {
 	byHour := map[int64]int64{}
 	for _, reply := range replies {
 		for hour, count := range reply.Val() {
-			h, _ := strconv.ParseInt(hour, 10, 64) // both are written by scripts
-			n, _ := strconv.ParseInt(count, 10, 64)
-			byHour[h] += n
+			byHour[number(hour)] += number(count)
 		}
 	}
 	first, last := f.Since.Unix()/3600, int64(math.MaxInt64) // zero Since is before every reject

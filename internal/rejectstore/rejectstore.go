@@ -211,25 +211,22 @@ var fields = []string{
 	"state", "received", "door", "sender", "airport", "form", "record", "codes", "value", "diagnostics", "history", "claim", "order", "text",
 }
 
-// read returns the reject that a reply of HMGET holds. It returns false if there is none.
-func read(id string, values []any) (Reject, bool) {
-	text := make([]string, len(fields))
-	for i, v := range values {
-		text[i], _ = v.(string)
-	}
-	if text[0] == "" {
+// read returns the reject that has these values of fields, with or without that of the text. It
+// returns false if there is none.
+func read(id string, values []string) (Reject, bool) {
+	if values[0] == "" {
 		return Reject{}, false
 	}
-	milliseconds, _ := strconv.ParseInt(text[1], 10, 64) // written by add
+	values = append(values, "") // in place of the text, if that was not asked for
 	r := Reject{
-		ID: id, State: State(text[0]), Received: time.UnixMilli(milliseconds).UTC(), Door: text[2], Sender: text[3], Airport: text[4],
-		JSON: text[5] == "json", Report: text[5] == "report", RecordKey: text[6], Value: text[8], Diagnostics: json.RawMessage(text[9]),
-		Claim: text[11], Order: text[12], Text: text[13],
+		ID: id, State: State(values[0]), Received: instant(values[1]), Door: values[2], Sender: values[3], Airport: values[4],
+		JSON: values[5] == "json", Report: values[5] == "report", RecordKey: values[6], Value: values[8], Diagnostics: json.RawMessage(values[9]),
+		Claim: values[11], Order: values[12], Text: values[13],
 	}
-	if text[7] != "" {
-		r.Codes = strings.Split(text[7], ",")
+	if values[7] != "" {
+		r.Codes = strings.Split(values[7], ",")
 	}
-	for line := range strings.Lines(text[10]) {
+	for line := range strings.Lines(values[10]) {
 		var step Step
 		if json.Unmarshal([]byte(line), &step) == nil {
 			r.History = append(r.History, step)
@@ -238,17 +235,21 @@ func read(id string, values []any) (Reject, bool) {
 	return r, true
 }
 
+// number returns a number that the store or one of its scripts has written. It is 0 if text is "".
+func number(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64)
+	return n
+}
+
+// instant returns a time that the store has written.
+func instant(milliseconds string) time.Time { return time.UnixMilli(number(milliseconds)).UTC() }
+
 // Sizes returns how many bytes Get reads for each of these ids, without the claim; 0 if there is no
 // such reject.
 func (s *Store) Sizes(ctx context.Context, withText bool, ids ...string) ([]int64, error) {
 	replies, err := s.get(ctx, ids, "bytes", "length")
 	sizes := make([]int64, len(replies))
 	for i, values := range replies {
-		number := func(v any) (n int64) {
-			text, _ := v.(string)
-			n, _ = strconv.ParseInt(text, 10, 64) // written by scripts; absent is 0
-			return n
-		}
 		sizes[i] = number(values[0])
 		if !withText {
 			sizes[i] -= number(values[1])
@@ -274,9 +275,9 @@ func (s *Store) Get(ctx context.Context, withText bool, ids ...string) ([]Reject
 	return found, err
 }
 
-// get returns the values of fields of each reject.
-func (s *Store) get(ctx context.Context, ids []string, fields ...string) ([][]any, error) {
-	replies, all := make([]*goredis.SliceCmd, len(ids)), make([][]any, len(ids))
+// get returns the values of fields of each reject. The value of an absent field is "".
+func (s *Store) get(ctx context.Context, ids []string, fields ...string) ([][]string, error) {
+	replies, all := make([]*goredis.SliceCmd, len(ids)), make([][]string, len(ids))
 	err := s.redis.ReadAll(ctx, func(p goredis.Pipeliner) {
 		for i, id := range ids {
 			replies[i] = p.HMGet(ctx, s.rejectKey(id), fields...)
@@ -286,7 +287,10 @@ func (s *Store) get(ctx context.Context, ids []string, fields ...string) ([][]an
 		return nil, redis.Unavailable("rejectstore: get", err)
 	}
 	for i, reply := range replies {
-		all[i] = reply.Val()
+		all[i] = make([]string, len(fields))
+		for j, value := range reply.Val() {
+			all[i][j], _ = value.(string)
+		}
 	}
 	return all, nil
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -61,12 +60,11 @@ func (s *Store) sources(ctx context.Context) (counts, sizes map[string]int64, er
 	}
 	counts, sizes = map[string]int64{}, map[string]int64{}
 	for tally, text := range all {
-		n, _ := strconv.ParseInt(text, 10, 64) // written by scripts
 		switch kind, source, _ := strings.Cut(tally, ":"); kind {
 		case "s":
-			counts[source] = n
+			counts[source] = number(text)
 		case "b":
-			sizes[source] = n
+			sizes[source] = number(text)
 		}
 	}
 	return counts, sizes, nil
