@@ -227,6 +227,18 @@ func TestASegmentThatIsCutOffIsNoSilentLoss(t *testing.T) {
 	wantAccepted(t, dir, 40)
 }
 
+// The broker writes to the last segment only, so no other one may end within a batch.
+func TestASegmentThatIsCutOffBeforeAnotherIsDamaged(t *testing.T) {
+	dir := keptLog(t)
+	first, second := segmentFile(dir, 0), segmentFile(dir, 30)
+	whole, cut := contents(t, first), batchesOf(t, first)[3]
+	if err := errors.Join(os.WriteFile(first, whole[:cut+80], 0o600), os.WriteFile(second, whole[cut:], 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, dir, fmt.Sprintf("bim.raw/0: %s is damaged at byte %d\n", first, cut))
+	wantAccepted(t, dir, 60)
+}
+
 func TestASegmentThatIsGoneIsNoSilentLoss(t *testing.T) {
 	dir := keptLog(t)
 	if err := os.Remove(segmentFile(dir, 0)); err != nil {

@@ -176,10 +176,7 @@ func readPartition(dir string, gaps bool) (p partitionFiles, err error) {
 		if err != nil {
 			return p, fmt.Errorf("look at the log: %w", err)
 		}
-		s := scanSegment(data, base, gaps)
-		if s.torn && i < len(bases)-1 && s.damaged < 0 { // the broker was writing to the last segment only
-			s.damaged = len(data)
-		}
+		s := scanSegment(data, base, gaps, i == len(bases)-1)
 		if s.damaged >= 0 {
 			p.damaged = append(p.damaged, damagedSegment{path, base, s})
 		}

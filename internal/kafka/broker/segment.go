@@ -70,13 +70,13 @@ type run struct {
 // segment describes a segment file, which holds record batches one after the other.
 type segment struct {
 	runs    []run
-	damaged int  // the first byte of the first batch that cannot be read, or -1
-	torn    bool // the file ends within a batch, because the process was killed while it wrote
+	damaged int // the first byte of the first batch that cannot be read, or -1
 }
 
 // scanSegment reads the bytes of a segment file whose first offset is base. With gaps set, offsets
-// may be missing between batches, as in a compacted topic.
-func scanSegment(b []byte, base int64, gaps bool) segment {
+// may be missing between batches, as in a compacted topic. Only the last segment may end within a
+// batch, because the process was killed while it wrote.
+func scanSegment(b []byte, base int64, gaps, last bool) segment {
 	s := segment{damaged: -1}
 	expected, resumed := base, false
 	for at := 0; at < len(b); {
@@ -87,8 +87,7 @@ func scanSegment(b []byte, base int64, gaps bool) segment {
 			continue
 		}
 		next := nextBatch(b, at, expected)
-		if next < 0 && isTorn(b[at:]) {
-			s.torn = true
+		if next < 0 && last && isTorn(b[at:]) {
 			return s
 		}
 		if s.damaged < 0 {
