@@ -47,12 +47,12 @@ func tooMuch() []Diagnostic {
 // fewTags reports whether a message keeps within three limits: it names at most maxBags different
 // plates; the numbers of different plates of its groups add up to at most most; and it makes at
 // most maxEntries index entries. Beyond these limits its filing could take all memory. fewTags
-// first counts repeated plates too, which is fast. It counts different plates only if that number
-// is over a limit.
+// first counts repeated plates too, which is fast.
 func fewTags(m *parser.Message, most int) bool {
-	bags := total(m, tagged)
-	return (bags <= maxBags || plates(together(m)) <= maxBags) && (bags <= most || total(m, plates) <= most) &&
-		(entries(m, tagged) <= maxEntries || entries(m, plates) <= maxEntries)
+	if total(m, tagged) <= min(maxBags, most) && entries(m, tagged) <= maxEntries {
+		return true
+	}
+	return plates(together(m)) <= maxBags && total(m, plates) <= most && entries(m, plates) <= maxEntries
 }
 
 // total returns the sum of a count over the groups of a message.
