@@ -50,6 +50,7 @@ func (p *Proxy) URL(rest string) string { return "redis://" + p.listener.Addr().
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.left = -1
 	for c := range p.conns {
 		_ = c.Close()
 	}
@@ -105,43 +106,33 @@ func (p *Proxy) serve() {
 		p.mu.Lock()
 		p.conns[client], p.conns[server] = struct{}{}, struct{}{}
 		p.mu.Unlock()
-		go p.pass(server, client, func(b []byte) int {
-			p.requests.Write(b)
-			return len(b)
-		})
-		go p.pass(client, server, p.allow)
+		go p.pass(server, client, true)
+		go p.pass(client, server, false)
 	}
 }
 
-// allow returns how many bytes of a reply may pass.
-func (p *Proxy) allow(b []byte) int {
-	if p.left < 0 {
-		return len(b)
-	}
-	n := min(p.left, len(b))
-	p.left -= n
-	return n
-}
-
-// pass copies from one side to the other. It calls look with the lock held.
-func (p *Proxy) pass(to, from net.Conn, look func([]byte) int) {
+// pass copies requests or replies from one side to the other.
+func (p *Proxy) pass(to, from net.Conn, requests bool) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	buf := make([]byte, 4096)
 	for {
 		n, err := from.Read(buf)
+		passed := n
 		p.mu.Lock()
 		for p.silent && !p.closed {
 			p.changed.Wait()
 		}
-		pass := look(buf[:n])
+		if requests {
+			p.requests.Write(buf[:n])
+		} else if p.left >= 0 {
+			passed = min(p.left, n)
+			p.left -= passed
+		}
 		p.mu.Unlock()
-		if _, writeErr := to.Write(buf[:pass]); writeErr != nil || err != nil {
+		if _, writeErr := to.Write(buf[:passed]); writeErr != nil || err != nil {
 			return
 		}
-		if pass < n {
-			p.mu.Lock()
-			p.left = -1
-			p.mu.Unlock()
+		if passed < n {
 			p.Cut()
 			return
 		}
