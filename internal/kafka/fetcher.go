@@ -120,8 +120,8 @@ func (f *fetcher) fetch(ctx context.Context, r *Reader, wait time.Duration) (*fe
 // misrouted reports whether kafka-go has sent no request, because no broker leads all of its
 // partitions.
 func misrouted(err error) bool {
-	var routing *fetch.Error
-	return errors.As(err, &routing)
+	_, routing := errors.AsType[*fetch.Error](err)
+	return routing
 }
 
 // await waits for the answer of the broker of a reader.
@@ -185,26 +185,19 @@ func (l *brokerFetcher) run() {
 // be reached and answers in time, the records of one partition may be unreadable: then it sends one
 // request for each waiter, and together is false.
 func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers []response, together bool) {
-	readers := make([]*Reader, len(waiters))
-	for i, w := range waiters {
-		readers[i] = w.reader
-	}
-	answers, err := f.request(readers, wait)
-	var network *net.OpError
+	answers, err := f.request(waiters, wait)
+	_, network := errors.AsType[*net.OpError](err)
 	switch {
 	case err == nil:
 		return answers, true
-	case len(readers) == 1 || misrouted(err) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &network):
-		for range readers {
-			answers = append(answers, response{err: err})
-		}
-		return answers, true
+	case len(waiters) == 1 || misrouted(err) || errors.Is(err, context.DeadlineExceeded) || network:
+		return slices.Repeat([]response{{err: err}}, len(waiters)), true
 	}
-	answers = make([]response, len(readers))
+	answers = make([]response, len(waiters))
 	var asking sync.WaitGroup
-	for i := range readers {
+	for i := range waiters {
 		asking.Go(func() {
-			alone, err := f.request(readers[i:i+1], 0)
+			alone, err := f.request(waiters[i:i+1], 0)
 			if answers[i].err = err; err == nil {
 				answers[i] = alone[0]
 			}
@@ -215,13 +208,13 @@ func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers 
 }
 
 // request asks for the next records of partitions that one broker leads, and returns an answer for
-// each reader. If no records come within the wait, the answers are empty. One unreadable partition
-// makes request fail for all readers, since kafka-go reads all records before it returns any.
-func (f *fetcher) request(readers []*Reader, wait time.Duration) ([]response, error) {
-	partitions := make([]fetch.RequestPartition, len(readers))
-	for i, r := range readers {
+// each waiter. If no records come within the wait, the answers are empty. One unreadable partition
+// makes request fail for all waiters, since kafka-go reads all records before it returns any.
+func (f *fetcher) request(waiters []*waiter, wait time.Duration) ([]response, error) {
+	partitions := make([]fetch.RequestPartition, len(waiters))
+	for i, w := range waiters {
 		partitions[i] = fetch.RequestPartition{
-			Partition: int32(r.partition), CurrentLeaderEpoch: -1, FetchOffset: r.offset, LogStartOffset: -1, PartitionMaxBytes: int32(f.most),
+			Partition: int32(w.reader.partition), CurrentLeaderEpoch: -1, FetchOffset: w.reader.offset, LogStartOffset: -1, PartitionMaxBytes: int32(f.most),
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wait+f.client.conf.Timing.Request)
@@ -241,16 +234,16 @@ func (f *fetcher) request(readers []*Reader, wait time.Duration) ([]response, er
 	case fetched.ErrorCode != 0:
 		return nil, kafkago.Error(fetched.ErrorCode)
 	}
-	byPartition := make(map[int32]*fetch.ResponsePartition, len(readers))
+	byPartition := make(map[int32]*fetch.ResponsePartition, len(waiters))
 	for i := range fetched.Topics {
 		for j := range fetched.Topics[i].Partitions {
 			p := &fetched.Topics[i].Partitions[j]
 			byPartition[p.Partition] = p
 		}
 	}
-	all := make([]response, len(readers))
-	for i, r := range readers {
-		switch p := byPartition[int32(r.partition)]; {
+	all := make([]response, len(waiters))
+	for i, w := range waiters {
+		switch p := byPartition[int32(w.reader.partition)]; {
 		case p == nil:
 			all[i].err = errNoAnswer
 		case p.ErrorCode != 0:
