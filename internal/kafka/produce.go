@@ -148,8 +148,8 @@ func (c *Client) Retry(ctx context.Context, do func() error) error {
 // isPermanent reports whether a retry would give the same error. BrokerNotAvailable is the error of
 // kafka-go for a partition without a leader.
 func isPermanent(err error) bool {
-	var code kafkago.Error
-	return errors.As(err, &code) && !code.Temporary() && code != kafkago.BrokerNotAvailable
+	code, known := errors.AsType[kafkago.Error](err)
+	return known && !code.Temporary() && code != kafkago.BrokerNotAvailable
 }
 
 // part is the records of one partition: at least one.

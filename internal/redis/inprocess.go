@@ -47,7 +47,7 @@ func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error
 }
 
 func (p *inProcess) dial() net.Conn {
-	client, server := Pipe()
+	client, server := newPipe()
 	p.server.Server().ServeConn(server)
 	return client
 }

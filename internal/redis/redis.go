@@ -171,8 +171,7 @@ func (c *Client) read(ctx context.Context, add func(p goredis.Pipeliner)) ([]gor
 func replied(cmds []goredis.Cmder, err error) error {
 	// If Redis has refused a command, the command has the error, and the pipeline has it too. If Redis
 	// has refused the connection, no command has the error.
-	var refused goredis.Error
-	if errors.As(err, &refused) && slices.ContainsFunc(cmds, func(cmd goredis.Cmder) bool { return cmd.Err() != nil }) {
+	if _, refused := errors.AsType[goredis.Error](err); refused && slices.ContainsFunc(cmds, func(cmd goredis.Cmder) bool { return cmd.Err() != nil }) {
 		return nil
 	}
 	return err
