@@ -291,45 +291,36 @@ func (w *worker) checkResults() error {
 }
 
 // commit commits the offset if it has moved or become safe, and if the time every has passed since
-// the last commit. After errCommit the worker leaves the generation, after errStoreChanged it goes
-// back. After the worker has gone back, commit does nothing until the offset is greater than the
-// committed one.
+// the last commit. Its metadata are the safe offset, and the identity of the store of results. After
+// errCommit the worker leaves the generation, after errStoreChanged it goes back. After the worker
+// has gone back, commit does nothing until the offset is greater than the committed one.
 func (w *worker) commit(every time.Duration) error {
 	if err := w.checkResults(); err != nil {
 		return err
 	}
-	if w.offset <= w.committed && !w.becameSafe() || time.Since(w.lastCommit) < every {
+	metadata := ""
+	if w.conf.ResultStore != nil {
+		metadata = fmt.Sprint(w.safe, " ", w.identity)
+	}
+	// If everything before the committed offset has become safe since, the offset is committed once
+	// more. Otherwise, if no records follow, the next worker would believe that the results of the last
+	// ones may still be lost, however old they are.
+	becameSafe := w.offset == w.committed && w.safe == w.offset && w.metadata != "" && w.metadata != metadata
+	if w.offset <= w.committed && !becameSafe || time.Since(w.lastCommit) < every {
 		return nil
 	}
-	if err := w.commitOffset(); err != nil {
+	if err := w.commitOffset(metadata); err != nil {
 		return fmt.Errorf("%w of offset %d: %w", errCommit, w.offset, err)
 	}
-	w.committed, w.lastCommit, w.metadata = w.offset, time.Now(), w.newMetadata()
+	w.committed, w.lastCommit, w.metadata = w.offset, time.Now(), metadata
 	return nil
 }
 
-// becameSafe reports whether everything before the committed offset has become safe since it was
-// committed. Then the offset is committed once more. Otherwise, if no records follow, the next worker
-// would believe that the results of the last ones may still be lost, however old they are.
-func (w *worker) becameSafe() bool {
-	return w.offset == w.committed && w.safe == w.offset && w.metadata != "" && w.metadata != w.newMetadata()
-}
-
-// newMetadata returns the metadata to commit with the offset: the safe offset, and the identity of
-// the store of results.
-func (w *worker) newMetadata() string {
-	if w.conf.ResultStore == nil {
-		return ""
-	}
-	return fmt.Sprint(w.safe, " ", w.identity)
-}
-
-// commitOffset commits the offset, with the identity of the store of results and the safe offset as
-// metadata.
-func (w *worker) commitOffset() error {
+// commitOffset commits the offset with metadata.
+func (w *worker) commitOffset(metadata string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), w.client.conf.Timing.Request)
 	defer cancel()
-	commit := kafkago.OffsetCommit{Partition: w.partition, Offset: w.offset, Metadata: w.newMetadata()}
+	commit := kafkago.OffsetCommit{Partition: w.partition, Offset: w.offset, Metadata: metadata}
 	answer, err := w.client.client.OffsetCommit(ctx, &kafkago.OffsetCommitRequest{
 		GroupID: w.conf.Group, GenerationID: int(w.generation.ID), MemberID: w.generation.MemberID,
 		Topics: map[string][]kafkago.OffsetCommit{w.conf.Topic: {commit}},
