@@ -105,18 +105,6 @@ func (f *fetcher) brokerOf(ctx context.Context, r *Reader) (*brokerFetcher, erro
 	return l, nil
 }
 
-// fetch waits for the next records of a reader. The answer is empty if no records come in time.
-// After ctx has ended, the reader must not fetch again, since a request may still use it.
-func (f *fetcher) fetch(ctx context.Context, r *Reader, wait time.Duration) (*fetch.ResponsePartition, error) {
-	until := time.Now().Add(wait)
-	p, err := f.await(ctx, r, until)
-	if misrouted(err) {
-		r.Close() // the leader of some reader has moved, perhaps of this one
-		p, err = f.await(ctx, r, until)
-	}
-	return p, err
-}
-
 // misrouted reports whether kafka-go has sent no request, because no broker leads all of its
 // partitions.
 func misrouted(err error) bool {
@@ -124,7 +112,8 @@ func misrouted(err error) bool {
 	return routing
 }
 
-// await waits for the answer of the broker of a reader.
+// await waits for the answer of the broker of a reader. The answer is empty if no records come in
+// time. After ctx has ended, a request may still use the reader.
 func (f *fetcher) await(ctx context.Context, r *Reader, until time.Time) (*fetch.ResponsePartition, error) {
 	l, err := f.brokerOf(ctx, r)
 	if err != nil {
@@ -150,14 +139,6 @@ func (f *fetcher) await(ctx context.Context, r *Reader, until time.Time) (*fetch
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-}
-
-// removeReader counts one open reader less.
-func (l *brokerFetcher) removeReader() {
-	l.fetcher.mu.Lock()
-	defer l.fetcher.mu.Unlock()
-	l.open--
-	l.fetcher.open--
 }
 
 // run sends requests until nobody waits.

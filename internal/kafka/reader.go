@@ -45,16 +45,25 @@ func (c *Client) Reader(topic string, partition int, offset int64) *Reader {
 
 // Close removes the reader from its fetcher. A later Fetch adds it again.
 func (r *Reader) Close() {
-	if r.broker != nil {
-		r.broker.removeReader()
-		r.broker = nil
+	if r.broker == nil {
+		return
 	}
+	r.fetcher.mu.Lock()
+	defer r.fetcher.mu.Unlock()
+	r.broker.open--
+	r.fetcher.open--
+	r.broker = nil
 }
 
 // Fetch returns the next records. If none come within the wait, the batch is empty. After ctx has
 // ended, the reader must not fetch again.
 func (r *Reader) Fetch(ctx context.Context, wait time.Duration) (b Batch, err error) {
-	p, err := r.fetcher.fetch(ctx, r, wait)
+	until := time.Now().Add(wait)
+	p, err := r.fetcher.await(ctx, r, until)
+	if misrouted(err) {
+		r.Close() // the leader of some reader has moved, perhaps of this one
+		p, err = r.fetcher.await(ctx, r, until)
+	}
 	if err == nil {
 		b, err = r.batch(p)
 	}
