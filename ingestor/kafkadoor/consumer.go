@@ -128,7 +128,12 @@ func (h *handler) Release() {}
 // Handle implements kafka.Handler.
 func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int, err error) {
 	if h.batch == nil {
-		h.begin(records)
+		envelopes := make([]ingestor.Envelope, len(records))
+		for i := range records {
+			envelopes[i] = rawEnvelope(h.door.conf.Topics.Raw, &records[i])
+			envelopes[i].Again = records[i].Offset < h.againTo
+		}
+		h.batch = h.acceptor.JudgeBatch(envelopes)
 	}
 	if err := h.acceptor.Apply(ctx, h.batch); err != nil {
 		if failed, ok := errors.AsType[*ingestor.StepError](err); ok {
@@ -139,14 +144,4 @@ func (h *handler) Handle(ctx context.Context, records []kafka.Record) (done int,
 	done = len(h.batch.Outcomes)
 	h.batch = nil
 	return done, nil
-}
-
-// begin judges the first of the records as a batch.
-func (h *handler) begin(records []kafka.Record) {
-	envelopes := make([]ingestor.Envelope, len(records))
-	for i := range records {
-		envelopes[i] = rawEnvelope(h.door.conf.Topics.Raw, &records[i])
-		envelopes[i].Again = records[i].Offset < h.againTo
-	}
-	h.batch = h.acceptor.JudgeBatch(envelopes)
 }

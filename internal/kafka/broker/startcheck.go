@@ -81,25 +81,21 @@ func (c *startCheck) gaps() map[partitionID][]extent {
 	return gaps
 }
 
-// accept logs losses if they are accepted, and returns an error if not.
+// accept logs losses if they are accepted. If not, it returns an error that says what is lost and
+// what to do.
 func (c *startCheck) accept(lost []loss) error {
 	if len(lost) > 0 && !c.conf.AcceptLoss {
-		return lostError(lost)
+		var text strings.Builder
+		text.WriteString("a part of the log is lost:\n")
+		for _, l := range lost {
+			fmt.Fprintf(&text, "  %s\n", l)
+		}
+		text.WriteString("Nothing was changed. Bring the files back from a copy, or start with what is readable: BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true")
+		return errors.New(text.String())
 	}
 	for _, l := range lost {
 		c.conf.Logger.Error("a part of the log of the in-process kafka is lost; going on with what is readable",
 			zap.String("where", l.where), zap.String("lost", l.what))
 	}
 	return nil
-}
-
-// lostError returns an error that says what is lost and what to do.
-func lostError(lost []loss) error {
-	var text strings.Builder
-	text.WriteString("a part of the log is lost:\n")
-	for _, l := range lost {
-		fmt.Fprintf(&text, "  %s\n", l)
-	}
-	text.WriteString("Nothing was changed. Bring the files back from a copy, or start with what is readable: BAGTRAIL_EMBEDDED_KAFKA_ACCEPT_LOSS=true")
-	return errors.New(text.String())
 }
