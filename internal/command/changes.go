@@ -79,13 +79,10 @@ const (
 	maxWaited  = 100 * time.Millisecond
 )
 
-// doorIsBehind reports whether the Kafka door of this process is behind. It does not use the times
-// of records, since these come from the clocks of the airports, or are old if somebody copies old
-// messages into the topic.
+// doorIsBehind reports whether the Kafka door of this process is behind; a process without that
+// door owns no changes, and does not ask. It does not use the times of records, since these come
+// from the clocks of the airports, or are old if somebody copies old messages into the topic.
 func (s *service) doorIsBehind() bool {
-	if s.consumer == nil {
-		return false
-	}
 	records, _, _ := s.consumer.Backlog()
 	return records > maxWaiting || s.waited() > maxWaited
 }

@@ -12,9 +12,6 @@ import (
 
 // openFeeds starts the parts that write the counts of feeds, and that look for silent feeds.
 func (s *service) openFeeds(ctx context.Context) error {
-	if s.isTool() {
-		return nil
-	}
 	s.feeds = feeds.NewStore(s.redis)
 	s.counter = feeds.NewCounter(s.feeds, s.clock)
 	running := newGroup(context.WithoutCancel(ctx), s.log, s.fail)
