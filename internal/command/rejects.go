@@ -138,8 +138,8 @@ func (d *rejectsClient) printList(cmd *cobra.Command, query url.Values, most int
 	}
 	for more := true; more && most > 0; {
 		query.Set("limit", strconv.Itoa(min(most, 1000)))
-		answer, err := d.ask(cmd, http.MethodGet, "?"+query.Encode(), nil)
-		if err != nil {
+		var answer document
+		if err := d.fetch(cmd, http.MethodGet, "?"+query.Encode(), nil, &answer); err != nil {
 			return err
 		}
 		for _, r := range answer.Rejects {
@@ -222,8 +222,8 @@ func (d *rejectsClient) resubmit() *cobra.Command {
 				text = string(read)
 				body["text"] = text
 			}
-			answer, err := d.ask(cmd, http.MethodPost, "/"+url.PathEscape(args[0])+"/resubmit", body)
-			if err != nil {
+			var answer document
+			if err := d.fetch(cmd, http.MethodPost, "/"+url.PathEscape(args[0])+"/resubmit", body, &answer); err != nil {
 				return err
 			}
 			if mended == "" {
@@ -264,7 +264,8 @@ func (d *rejectsClient) dismiss() *cobra.Command {
 			if job.wanted(cmd, args) {
 				return job.run(cmd, args, map[string]any{"reason": reason})
 			}
-			if _, err := d.ask(cmd, http.MethodPost, "/"+url.PathEscape(args[0])+"/dismiss", map[string]string{"reason": reason}); err != nil {
+			body := map[string]string{"reason": reason}
+			if err := d.fetch(cmd, http.MethodPost, "/"+url.PathEscape(args[0])+"/dismiss", body, new(document)); err != nil {
 				return err
 			}
 			if !d.json {
@@ -276,13 +277,6 @@ func (d *rejectsClient) dismiss() *cobra.Command {
 	cmd.Flags().StringVar(&reason, "reason", "", "`reason` for the decision; mandatory")
 	job.addFlags(cmd)
 	return cmd
-}
-
-// ask sends a request about rejects, and returns the answer.
-func (d *rejectsClient) ask(cmd *cobra.Command, method, target string, body any) (document, error) {
-	var answer document
-	err := d.fetch(cmd, method, target, body, &answer)
-	return answer, err
 }
 
 // answerLimit bounds an answer, in bytes.

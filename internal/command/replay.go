@@ -185,12 +185,11 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 
 // settledRejects returns the origins of the rejects that are not open, or are being resubmitted.
 func (s *service) settledRejects(ctx context.Context, origins []string) (map[string]bool, error) {
-	ids, originOf := make([]string, len(origins)), make(map[string]string, len(origins))
-	for i, origin := range origins {
-		ids[i] = rejectstore.ID(origin)
-		originOf[ids[i]] = origin
+	originOf := make(map[string]string, len(origins)) // by id
+	for _, origin := range origins {
+		originOf[rejectstore.ID(origin)] = origin
 	}
-	found, err := s.rejectStore.Get(ctx, false, ids...)
+	found, err := s.rejectStore.Get(ctx, false, slices.Collect(maps.Keys(originOf))...)
 	settled := make(map[string]bool)
 	for _, r := range found {
 		if r.State != rejectstore.Open || r.Claim != "" {
