@@ -1,6 +1,10 @@
 package command
 
-import "github.com/spf13/cobra"
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+)
 
 func (p *process) config() *cobra.Command {
 	return &cobra.Command{
@@ -12,8 +16,8 @@ func (p *process) config() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = eff.WriteTo(p.stdout)
-			return failed(err)
+			_, err = io.WriteString(p.stdout, eff.String())
+			return err
 		},
 	}
 }

@@ -1,10 +1,8 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
-	"io"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -17,23 +15,23 @@ type Effective struct {
 	settings []setting
 }
 
-// WriteTo writes every setting as a line of YAML that [Load] can read. A comment at its end names
+// String returns every setting as a line of YAML that [Load] can read. A comment at its end names
 // the variable and the source of the value. Secrets are masked.
-func (e *Effective) WriteTo(w io.Writer) (int64, error) {
+func (e *Effective) String() string {
 	lines, width := make([]string, len(e.settings)), 0
 	for i, s := range e.settings {
 		text := s.given.text
 		if s.secret {
-			text = Mask(text)
+			text = masked(text)
 		}
 		lines[i] = key(s.name) + ": " + scalar(text)
 		width = max(width, min(len(lines[i]), 50))
 	}
-	var out bytes.Buffer
+	var out strings.Builder
 	for i, s := range e.settings {
-		fmt.Fprintf(&out, "%-*s  # %s, %s\n", width, lines[i], s.variable(), cmp.Or(s.given.source, "default"))
+		fmt.Fprintf(&out, "%-*s  # %s, %s\n", width, lines[i], variable(s.name), cmp.Or(s.given.source, "default"))
 	}
-	return out.WriteTo(w)
+	return out.String()
 }
 
 var plainScalar = regexp.MustCompile(`^[A-Za-z0-9./][A-Za-z0-9_./:,@%?&=+*-]*$`)
@@ -49,10 +47,10 @@ func scalar(text string) string {
 // mask replaces a secret.
 const mask = "********"
 
-// Mask hides a secret. In a URL it replaces the user or, if there is one, the password, and the
+// masked hides a secret. In a URL it replaces the user or, if there is one, the password, and the
 // values of query parameters that hold secrets. It replaces any other text as a whole. The empty
 // text stays empty.
-func Mask(secret string) string {
+func masked(secret string) string {
 	if secret == "" {
 		return ""
 	}

@@ -15,7 +15,7 @@ func AddFlags(fs *pflag.FlagSet) {
 	fs.String(configName, "", "YAML `file` of settings ("+variable(configName)+")")
 	var c Config
 	for _, s := range c.settings() {
-		fs.Var(&flagValue{s.init, s.value.kind}, s.name, s.usage+" ("+s.variable()+")")
+		fs.Var(&flagValue{s.init, s.value.kind}, s.name, s.usage+" ("+variable(s.name)+")")
 		if s.value.kind == "bool" {
 			fs.Lookup(s.name).NoOptDefVal = "true"
 		}

@@ -32,8 +32,6 @@ type value struct {
 }
 
 // variable returns the name of the environment variable: BAGTRAIL_HTTP_ADDR.
-func (s setting) variable() string { return variable(s.name) }
-
 func variable(name string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }

@@ -167,12 +167,8 @@ func KeysFile(c *Config, f *Faults) {
 }
 
 func loopback(addr string) bool {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	host, _, _ := net.SplitHostPort(addr)
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 func (f *Faults) address(name, addr string) {
