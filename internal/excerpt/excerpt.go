@@ -1,5 +1,5 @@
 // Package excerpt returns the line to which a diagnostic points, cut around the fault, for display
-// in a terminal or on a page.
+// in a terminal.
 package excerpt
 
 import (
