@@ -65,9 +65,7 @@ func (d Door) Run(ctx context.Context) error {
 		if err := d.accept(ctx, messages, envelopes); err != nil {
 			return errors.Join(append(faults, err)...)
 		}
-		clear(messages)
-		clear(envelopes)
-		messages, envelopes, bytes = messages[:0], envelopes[:0], 0
+		messages, envelopes, bytes = nil, nil, 0
 	}
 	return errors.Join(append(faults, d.accept(ctx, messages, envelopes))...)
 }
