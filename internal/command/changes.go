@@ -126,7 +126,7 @@ func (s *service) restoreChanges(ctx context.Context, start kafka.Start) error {
 	if !start.Time.IsZero() {
 		begun, err := s.changes.Begun(ctx)
 		if err != nil {
-			return failed(err)
+			return err
 		}
 		if !begun {
 			s.log.Warn("Redis had lost everything, and lacks what is older than this replay: replay from the beginning too (--from earliest)")
@@ -134,7 +134,7 @@ func (s *service) restoreChanges(ctx context.Context, start kafka.Start) error {
 		return nil
 	}
 	if err := s.changes.Restore(ctx); err != nil {
-		return failed(fmt.Errorf("restore the epoch of changes: %w", err))
+		return fmt.Errorf("restore the epoch of changes: %w", err)
 	}
 	return nil
 }

@@ -34,8 +34,7 @@ const (
 	Failed   = 3 // a server or file could not be used
 )
 
-// exit is an error with an exit code. A subcommand must return its errors with a code, see failed and
-// fileError. Run treats an error without a code as wrong usage.
+// exit is an error with an exit code. Any other error of a subcommand means Failed.
 type exit struct {
 	code int
 	err  error // nil if everything has been printed already
@@ -49,12 +48,12 @@ func (e *exit) Error() string {
 }
 func (e *exit) Unwrap() error { return e.err }
 
-// failed gives err the exit code Failed. It returns nil if err is nil.
-func failed(err error) error {
-	if err == nil {
-		return nil
+// codeOf returns the exit code of an error.
+func codeOf(err error) int {
+	if known, ok := errors.AsType[*exit](err); ok {
+		return known.code
 	}
-	return &exit{Failed, err}
+	return Failed
 }
 
 // process is the environment and the standard streams of a command.
@@ -77,17 +76,18 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	refuseNames(root) // last, since the commands that it adds take the writers from root
+	var running bool  // a subcommand; a command that has subcommands only asks for one of them
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { running = !cmd.HasSubCommands() }
 	ran, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return Done
 	}
-	known, ok := errors.AsType[*exit](err)
-	if !ok { // an error without a code is wrong usage: an unknown command, flag or argument
+	if _, coded := errors.AsType[*exit](err); !coded && !running { // an unknown command, flag or argument
 		fmt.Fprintf(stderr, "bagtrail: %s\nSee %s --help.\n", printable(err.Error()), ran.CommandPath())
 		return Usage
 	}
 	printError(stderr, err)
-	return known.code
+	return codeOf(err)
 }
 
 // printError prints the text of an error, with a line for each joined error that has a text.

@@ -37,7 +37,7 @@ It reads the environment and the file of --config. It does not see the flags of 
 				return &exit{Rejected, err}
 			}
 			_, err = fmt.Fprintf(p.stdout, "%s\n", answer)
-			return failed(err)
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&alive, "alive", false, "ask /livez instead: whether the process runs, ready or not")

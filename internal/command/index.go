@@ -26,13 +26,13 @@ import (
 func (s *service) openIndex(context.Context) (err error) {
 	tick := s.conf.Rules.Retention / 360 // short, so that a short retention does not end late
 	if s.redis, err = redis.Open(redis.Config{URL: s.conf.Redis.URL, Now: s.clock, Tick: tick}); err != nil {
-		return failed(err)
+		return err
 	}
 	s.cleanup.add("redis", s.redis.Close)
 	s.ready.Add("redis", true, s.redis.Ready)
 	s.store, err = bagstore.Open(s.redis, bagstore.Config{Retention: s.conf.Rules.Retention, Now: s.clock, Damaged: s.reportDamage()})
 	if err != nil {
-		return failed(err)
+		return err
 	}
 	s.rejectStore = rejectstore.New(s.redis, s.conf.Rules.RejectsRetention, s.clock)
 	s.cleanup.add("index", func() error { s.store.Close(); return nil })
@@ -134,7 +134,7 @@ func (s *service) checkRedis(ctx context.Context) error {
 	}
 	for _, f := range findings {
 		if f.Fatal {
-			return failed(fmt.Errorf("the settings of Redis do not suit the index: %v", f))
+			return &exit{Failed, fmt.Errorf("the settings of Redis do not suit the index: %v", f)}
 		}
 		s.log.Warn("a setting of Redis should be changed", zap.Stringer("finding", f))
 	}
@@ -160,16 +160,12 @@ func (s *service) replayer(ctx context.Context) (kafkadoor.Acceptor, error) {
 	}
 	switch begun, err := s.changes.Begun(ctx); {
 	case err != nil:
-		return nil, failed(err)
+		return nil, err
 	case !begun:
 		return s.rebuilder(), nil
 	}
 	conf := ingestor.Config{Judge: s.judge, Index: s.store.RestoringWriter(), Clock: s.received}
-	r, err := changes.NewReplay(ctx, conf, s.marker(), s.changeIndex())
-	if err != nil {
-		return nil, failed(err)
-	}
-	return r, nil
+	return changes.NewReplay(ctx, conf, s.marker(), s.changeIndex())
 }
 
 // restoreRejects reads rejected messages from the rejects topic into Redis, which may have lost
@@ -211,7 +207,7 @@ func (s *service) rebuild(ctx context.Context) error {
 		}
 	})
 	if err != nil {
-		return failed(fmt.Errorf("rebuild the index: %w", err))
+		return fmt.Errorf("rebuild the index: %w", err)
 	}
 	s.log.Info("index rebuilt from the log", zap.Int64("messages", progress.Messages), zap.Duration("took", progress.Elapsed))
 	return s.restoreChanges(ctx, kafka.Start{})

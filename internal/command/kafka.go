@@ -38,7 +38,7 @@ func (s *service) openKafka(ctx context.Context) (err error) {
 	if conf.InProcess() {
 		address, err := s.startBroker()
 		if err != nil {
-			return failed(err)
+			return err
 		}
 		brokers = []string{address}
 	}

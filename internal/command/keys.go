@@ -62,7 +62,7 @@ func (p *process) createKey() *cobra.Command {
 				return fileError(err)
 			}
 			if _, err := fmt.Fprintln(p.stdout, text); err != nil {
-				return failed(fmt.Errorf("key %s is in the file, but cannot be shown; revoke it, and create one with another name: %w", key.Name, err))
+				return fmt.Errorf("key %s is in the file, but cannot be shown; revoke it, and create one with another name: %w", key.Name, err)
 			}
 			return nil
 		}),
@@ -97,7 +97,7 @@ func (p *process) listKeys() *cobra.Command {
 				fmt.Fprintln(table, row(
 					k.Name, k.State(now), cmp.Or(k.Customer, "-"), codes(k.Airlines), codes(k.Airports), codes(k.Operations), rate(k), expiry(k)))
 			}
-			return failed(table.Flush())
+			return table.Flush()
 		}),
 	}
 }

@@ -101,7 +101,7 @@ func (s *service) openLibraries(context.Context) error {
 func (s *service) openFlights(context.Context) (err error) {
 	if s.opens(demoDoor) {
 		if err := s.openDemoFlights(); err != nil {
-			return failed(fmt.Errorf("flights of the demo: %w", err))
+			return fmt.Errorf("flights of the demo: %w", err)
 		}
 	}
 	if path := s.conf.Files.Flights; path != "" {

@@ -66,20 +66,19 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 	}
 	switch {
 	case err != nil && job.ID != "":
-		return failed(fmt.Errorf("job %s goes on: %w", job.ID, err))
+		return &exit{Failed, fmt.Errorf("job %s goes on: %w", job.ID, err)}
 	case err != nil:
 		return err
 	case j.client.json:
 		err = j.client.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
 	default:
 		_, err = fmt.Fprintln(j.client.process.stdout, job.summary(j.action))
-		err = failed(err)
 	}
 	switch {
 	case err != nil:
 		return err
 	case job.State != "done":
-		return failed(fmt.Errorf("job %s is %s after %d of %d rejects", job.ID, job.State, job.LookedAt, job.Total))
+		return fmt.Errorf("job %s is %s after %d of %d rejects", job.ID, job.State, job.LookedAt, job.Total)
 	case job.Rejected+job.Unauthorised+job.Skipped > 0:
 		return &exit{code: Rejected}
 	}

@@ -151,7 +151,7 @@ func (d *rejectsClient) printList(cmd *cobra.Command, query url.Values, most int
 		more = answer.Next != ""
 		query.Set("cursor", answer.Next)
 	}
-	return failed(table.Flush())
+	return table.Flush()
 }
 
 func (d *rejectsClient) show() *cobra.Command {
@@ -172,7 +172,7 @@ func (d *rejectsClient) show() *cobra.Command {
 				fmt.Fprintln(out, printable(fmt.Sprintf("%s %s by %s %s%s", h.At, h.Action, h.Key, h.Verdict, h.Reason)))
 			}
 			_, err := fmt.Fprintf(out, "\n%s\n", printableLines(r.Text))
-			return failed(err)
+			return err
 		},
 	}
 }
@@ -217,7 +217,7 @@ func (d *rejectsClient) resubmit() *cobra.Command {
 					err = fmt.Errorf("--text: %s is not UTF-8", mended)
 				}
 				if err != nil {
-					return failed(err)
+					return err
 				}
 				text = string(read)
 				body["text"] = text
@@ -295,22 +295,22 @@ func (d *rejectsClient) fetch(cmd *cobra.Command, method, target string, body, w
 	}
 	status, text, err := d.send(cmd.Context(), method, service+"/v1/rejects"+target, body)
 	if err != nil {
-		return failed(printableError(err))
+		return printableError(err)
 	}
 	if status/100 != 2 {
 		var answer document
 		if json.Unmarshal(text, &answer) != nil || answer.Title == "" {
-			return failed(fmt.Errorf("the service answers with status %d", status))
+			return fmt.Errorf("the service answers with status %d", status)
 		}
 		return answer.problem(status)
 	}
 	if err := json.Unmarshal(text, want); err != nil {
-		return failed(fmt.Errorf("the answer does not come from a bagtrail service of this version: %w", err))
+		return fmt.Errorf("the answer does not come from a bagtrail service of this version: %w", err)
 	}
 	if d.json {
 		_, err = fmt.Fprintf(d.process.stdout, "%s\n", text)
 	}
-	return failed(err)
+	return err
 }
 
 // problem returns the error for a problem document.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (s *service) checkOffsets(ctx context.Context, start kafka.Start) error {
 	topic := s.conf.Kafka.Topic
 	spans, err := s.client.Bounds(ctx, topic)
 	if err != nil {
-		return failed(err)
+		return err
 	}
 	for _, p := range slices.Sorted(maps.Keys(start.Offsets)) {
 		offset, at := start.Offsets[p], slices.IndexFunc(spans, func(s kafka.Span) bool { return s.Partition == p })
@@ -126,7 +127,7 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	holding, release := context.WithCancel(ctx)
 	defer release()
 	if err := s.store.HoldSweeps(holding); err != nil {
-		return failed(err)
+		return err
 	}
 	acceptor, err := s.replayer(ctx)
 	if err != nil {
@@ -141,17 +142,11 @@ func (p *process) replayTopic(ctx context.Context, s *service, start kafka.Start
 	_, unprinted := fmt.Fprintf(p.stdout, "messages: %d, rejected: %d\n", done.Messages, done.Rejected)
 	switch {
 	case err != nil && len(done.Offsets) > 0:
-		return failed(fmt.Errorf("%w (to continue: --from %v)", err, done.Offsets))
+		return fmt.Errorf("%w (to continue: --from %v)", err, done.Offsets)
 	case err != nil:
-		return failed(err)
-	}
-	if err := s.restoreChanges(ctx, start); err != nil {
 		return err
 	}
-	if unprinted != nil {
-		return failed(unprinted)
-	}
-	return rejectedAny(int(done.Rejected))
+	return cmp.Or(s.restoreChanges(ctx, start), unprinted, rejectedAny(int(done.Rejected)))
 }
 
 // replayRejects judges again those messages of the rejects topic on which nobody has decided.
@@ -163,7 +158,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 	acceptor := ingestor.NewAcceptor(ingestor.Config{Judge: s.judge, Log: s.record, Index: s.index})
 	if s.redis.InProcess() { // Redis is empty, but the topics say which rejects were resubmitted
 		if _, err := s.kafka.Rebuild(ctx, s.restoreRejects(ctx, kafka.Start{}, s.rebuilder()), kafka.Start{}, nil); err != nil {
-			return failed(err)
+			return err
 		}
 	}
 	var t tally
@@ -177,10 +172,7 @@ func (p *process) replayRejects(ctx context.Context, s *service) error {
 	})
 	shown.clear()
 	_, unprinted := fmt.Fprintf(p.stdout, "%v, of these not authorised: %d\n", t, t.unauthorised)
-	if err = errors.Join(err, unprinted); err != nil {
-		return failed(err)
-	}
-	return rejectedAny(t.rejected)
+	return cmp.Or(errors.Join(err, unprinted), rejectedAny(t.rejected))
 }
 
 // settledRejects returns the origins of the rejects that are not open, or are being resubmitted.
@@ -224,7 +216,7 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 	}
 	_, unprinted := fmt.Fprintln(p.stdout, t)
 	if err = errors.Join(err, unprinted); err != nil {
-		return failed(printableError(err))
+		return printableError(err)
 	}
 	return rejectedAny(t.rejected)
 }

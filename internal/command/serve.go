@@ -47,7 +47,7 @@ func (p *process) service(use, short string, doors []string, checks ...config.Ch
 			if p.demo {
 				remove, err := ownDataDir(eff.Config)
 				if err != nil {
-					return failed(err)
+					return err
 				}
 				defer remove()
 			}
@@ -70,7 +70,7 @@ func serve(ctx context.Context, s *service) error {
 	s.state.Set(errors.New("stopping"))
 	s.log.Info("stopping")
 	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
-		return failed(cause)
+		return cause
 	}
 	return nil
 }
@@ -80,10 +80,7 @@ func logged(log *zap.Logger, err error) error {
 	if err == nil {
 		return nil
 	}
-	code := Failed
-	if known, ok := errors.AsType[*exit](err); ok {
-		code = known.code
-	}
+	code := codeOf(err)
 	log.Error("the service ends with an error", zap.Error(err), zap.Int("exit_code", code))
 	return &exit{code: code}
 }
@@ -100,6 +97,6 @@ func (p *process) withService(ctx context.Context, conf *config.Config, doors []
 	defer fail(nil)
 	s := newService(conf, doors, log, fail)
 	s.stdout = p.stdout
-	defer func() { err = errors.Join(err, failed(s.cleanup.run())) }()
+	defer func() { err = errors.Join(err, s.cleanup.run()) }()
 	return do(ctx, s)
 }

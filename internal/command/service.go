@@ -181,7 +181,7 @@ func listenOn(ctx context.Context, setting, address string) (net.Listener, error
 		return nil, &exit{Usage, listenError(err, setting, address)}
 	}
 	if err != nil {
-		return nil, failed(listenError(err, setting, address))
+		return nil, listenError(err, setting, address)
 	}
 	return listener, nil
 }

@@ -62,10 +62,10 @@ func (s *service) readKeys() (*apikey.Store, error) {
 func (s *service) makeOwnKey() error {
 	path := s.keysFile()
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
-		return failed(err)
+		return err
 	}
 	if err := os.MkdirAll(s.conf.DataDir, 0o700); err != nil {
-		return failed(err)
+		return err
 	}
 	everything := apikey.Scope{All: true}
 	key := apikey.Key{Name: "serve", Customer: "SERVE", Airlines: everything, Airports: everything, Operations: everything}
@@ -74,7 +74,7 @@ func (s *service) makeOwnKey() error {
 		return fileError(err)
 	}
 	if _, err := io.WriteString(s.stdout, text+"\n"); err != nil {
-		return failed(errors.Join(fmt.Errorf("print the new key: %w", err), os.Remove(path))) // nobody knows the key
+		return errors.Join(fmt.Errorf("print the new key: %w", err), os.Remove(path)) // nobody knows the key
 	}
 	s.log.Warn("an API key was made and printed to stdout; it is not shown again", zap.String("name", key.Name),
 		zap.String("file", path), zap.String("replaced_by", "BAGTRAIL_KEYS_FILE"))

@@ -122,15 +122,15 @@ func (p *process) runSimulation(ctx context.Context, conf *config.Config, sim *s
 	}
 	file, err := os.Create(sim.to)
 	if err != nil {
-		return failed(err)
+		return err
 	}
-	return errors.Join(p.capture(ctx, sim, file, p.stdout), failed(file.Close()))
+	return errors.Join(p.capture(ctx, sim, file, p.stdout), file.Close())
 }
 
 // capture writes the messages to w, and the summary to summary.
 func (p *process) capture(ctx context.Context, sim *simulation, w, summary io.Writer) error {
 	out := bufio.NewWriterSize(w, 1<<16)
-	return errors.Join(p.send(ctx, sim, simulate.ToCapture(out), summary), failed(out.Flush()))
+	return errors.Join(p.send(ctx, sim, simulate.ToCapture(out), summary), out.Flush())
 }
 
 // send sends the messages to a sink, and writes the summary.
@@ -143,7 +143,7 @@ func (p *process) send(ctx context.Context, sim *simulation, sink simulate.Sink,
 	if sim.truth != "" {
 		file, err := os.Create(sim.truth)
 		if err != nil {
-			return failed(err)
+			return err
 		}
 		out := bufio.NewWriter(file)
 		with.Truth = simulate.Lines(out)
@@ -151,6 +151,5 @@ func (p *process) send(ctx context.Context, sim *simulation, sink simulate.Sink,
 	}
 	sent, err := simulate.Run(ctx, sim.options, with)
 	shown.clear()
-	err = errors.Join(err, finish(), json.NewEncoder(summary).Encode(sent))
-	return failed(err)
+	return errors.Join(err, finish(), json.NewEncoder(summary).Encode(sent))
 }

@@ -74,7 +74,7 @@ func (s *service) await(ctx context.Context, server string, try func(context.Con
 			s.log.Warn("waiting for a server", zap.String("server", server), zap.Error(err))
 		}
 		if pause.For(limited, startPause) != nil {
-			return failed(fmt.Errorf("%s: %w", server, err))
+			return fmt.Errorf("%s: %w", server, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,10 +104,7 @@ func (v *validation) run(cmd *cobra.Command, reader messagefile.Reader, names []
 		fmt.Fprintf(v.out, "messages: %d, rejected: %d\n", v.messages, v.rejected)
 	}
 	faults = append(faults, v.out.Flush())
-	if err := errors.Join(faults...); err != nil {
-		return failed(err)
-	}
-	return rejectedAny(v.rejected)
+	return cmp.Or(errors.Join(faults...), rejectedAny(v.rejected))
 }
 
 // show prints the verdict on one message.

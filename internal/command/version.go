@@ -42,5 +42,8 @@ func (p *process) version() *cobra.Command {
 func (p *process) showVersion() error {
 	b := thisBuild()
 	_, err := fmt.Fprintf(p.stdout, "bagtrail %s\ncommit %s\n%s %s/%s\n", b.version, b.commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	return failed(err)
+	if err != nil {
+		return &exit{Failed, err} // also for bagtrail --version, which runs no subcommand
+	}
+	return nil
 }

@@ -43,7 +43,7 @@ func (s *service) openDownstream(ctx context.Context) error {
 	if s.conf.WTR.InProcess() {
 		listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
-			return failed(fmt.Errorf("delayed-bag simulator: %w", err))
+			return fmt.Errorf("delayed-bag simulator: %w", err)
 		}
 		address = "http://" + listener.Addr().String() + "/"
 		s.background.start("delayed-bag simulator", func(ctx context.Context) error {
