@@ -73,17 +73,17 @@ func readFile[T any](setting, name string, read func(text []byte) (T, error)) (v
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		return value, fileError(wrongFile(setting, err))
+		return value, wrongFile(setting, err)
 	}
 	if value, err = read(text); err != nil {
-		return value, fileError(wrongFile(setting, fmt.Errorf("%s: %w", name, err)))
+		return value, wrongFile(setting, fmt.Errorf("%s: %w", name, err))
 	}
 	return value, nil
 }
 
-// wrongFile returns an error about a file that cannot be used. It names the setting of the file.
+// wrongFile is fileError for the file of a setting, which the error names.
 func wrongFile(setting string, err error) error {
-	return fmt.Errorf("%s: %w", config.Names(setting), err)
+	return fileError(fmt.Errorf("%s: %w", config.Names(setting), err))
 }
 
 // openLibraries reads the airports and airlines, and makes the enricher and the judge with them.
@@ -106,7 +106,7 @@ func (s *service) openFlights(context.Context) (err error) {
 	}
 	if path := s.conf.Files.Flights; path != "" {
 		if s.flights, err = flightref.Open(path, s.library.SamePlace, s.airlines); err != nil {
-			return fileError(wrongFile(flightsSetting, err))
+			return wrongFile(flightsSetting, err)
 		}
 		s.watch(flightsSetting, func(ctx context.Context, ticks <-chan time.Time, report func(error)) {
 			s.flights.Watch(ctx, ticks, func(changed []bag.Flight, err error) {

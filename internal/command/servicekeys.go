@@ -52,7 +52,7 @@ func (s *service) readKeys() (*apikey.Store, error) {
 	}
 	keys, err := apikey.Open(s.keysFile(), s.airlines)
 	if err != nil {
-		return nil, fileError(wrongFile(keysSetting, err))
+		return nil, wrongFile(keysSetting, err)
 	}
 	return keys, nil
 }
