@@ -42,7 +42,7 @@ func (s *service) openDoors(ctx context.Context) error {
 		}
 		running.start(d.name+" door", d.open(s, s.acceptor(d.name)))
 	}
-	running.start("status", s.status.Run)
+	running.run(s.status.Run)
 	if s.opens(kafkaDoor) && s.changes != nil {
 		running.start("changes", s.changes.Run)
 	}
@@ -50,11 +50,11 @@ func (s *service) openDoors(ctx context.Context) error {
 		running.start("webhooks", s.webhooks.Run)
 	}
 	if s.rejectOperations != nil {
-		running.start("jobs over rejects", s.runJobs)
+		running.run(s.runJobs)
 	}
 	if s.maintainsStores() {
-		running.start("sweeper", s.sweep)
-		running.start("rejects", s.trimRejects)
+		running.run(s.sweep)
+		running.run(s.trimRejects)
 	}
 	return nil
 }

@@ -16,9 +16,9 @@ func (s *service) openFeeds(ctx context.Context) error {
 	s.counter = feeds.NewCounter(s.feeds, s.clock)
 	running := newGroup(context.WithoutCancel(ctx), s.log, s.fail)
 	s.cleanup.add("feeds", running.stop) // after the doors have closed, before Redis does
-	running.start("feeds", func(ctx context.Context) error {
+	running.run(func(ctx context.Context) {
 		failing := false
-		return s.counter.Run(ctx, func(err error) {
+		s.counter.Run(ctx, func(err error) {
 			if err != nil && !failing {
 				s.log.Warn("counts of feeds cannot be written, and are lost", zap.Error(err))
 			}
@@ -27,7 +27,7 @@ func (s *service) openFeeds(ctx context.Context) error {
 	})
 	if s.maintainsStores() {
 		watch := newFeedWatch(s.log, s.registry)
-		running.start("silent feeds", func(ctx context.Context) error { return s.feeds.Watch(ctx, s.clock, watch.look) })
+		running.run(func(ctx context.Context) { s.feeds.Watch(ctx, s.clock, watch.look) })
 	}
 	return nil
 }

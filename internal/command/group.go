@@ -27,7 +27,12 @@ func newGroup(ctx context.Context, log *zap.Logger, fail func(error)) *group {
 	return g
 }
 
-// start starts a goroutine. run must return when its context ends.
+// run starts a goroutine that cannot fail. work must return when its context ends.
+func (g *group) run(work func(context.Context)) {
+	g.wg.Go(func() { work(g.ctx) })
+}
+
+// start starts a goroutine that may fail. run must return when its context ends.
 func (g *group) start(name string, run func(context.Context) error) {
 	g.wg.Go(func() {
 		switch err := run(g.ctx); {
@@ -73,6 +78,5 @@ func (c *cleanup) run() error {
 			faults = append(faults, fmt.Errorf("stop %s: %w", p.name, err))
 		}
 	}
-	c.parts = nil
 	return errors.Join(faults...)
 }

@@ -81,7 +81,7 @@ const keysASecond = 2000
 
 // sweep removes everything whose retention has ended from the index, until ctx ends, see
 // bagstore.Sweeper.
-func (s *service) sweep(ctx context.Context) error {
+func (s *service) sweep(ctx context.Context) {
 	interpreter := struct {
 		*trail.Reader
 		*ingestor.Judge
@@ -97,12 +97,11 @@ func (s *service) sweep(ctx context.Context) error {
 		}
 		s.log.Info("index swept", zap.Int("keys", swept.Keys), zap.Int("messages_removed", swept.Messages), zap.Int("damaged", swept.Damaged))
 	}).Run(ctx)
-	return nil
 }
 
 // trimRejects removes rejects that are older than their retention, and counts the open ones, until
 // ctx ends.
-func (s *service) trimRejects(ctx context.Context) error {
+func (s *service) trimRejects(ctx context.Context) {
 	gauge := telemetry.NewRejects(s.registry)
 	s.rejectStore.Run(ctx, func(open int64, err error) {
 		if err != nil {
@@ -111,15 +110,13 @@ func (s *service) trimRejects(ctx context.Context) error {
 		}
 		gauge.Set(float64(open))
 	})
-	return nil
 }
 
 // runJobs advances jobs over rejects, until ctx ends.
-func (s *service) runJobs(ctx context.Context) error {
+func (s *service) runJobs(ctx context.Context) {
 	s.rejectOperations.RunJobs(ctx, func(err error) {
 		s.log.Warn("jobs over rejects, if there are any, cannot go on: trying again", zap.Error(err))
 	})
-	return nil
 }
 
 // redisKeys are the keys of the stores, as an ACL of Redis names them.

@@ -150,7 +150,7 @@ const (
 // watch loads the file of a setting again when it changes, while the service runs.
 func (s *service) watch(setting string, run func(ctx context.Context, ticks <-chan time.Time, report func(error))) {
 	refused := s.refused.WithLabelValues(setting)
-	s.background.start(setting, func(ctx context.Context) error {
+	s.background.run(func(ctx context.Context) {
 		ticker := time.NewTicker(watch.Interval)
 		defer ticker.Stop()
 		run(ctx, ticker.C, func(err error) {
@@ -162,7 +162,6 @@ func (s *service) watch(setting string, run func(ctx context.Context, ticks <-ch
 			refused.Set(0)
 			s.log.Info("a changed file is loaded", zap.String("setting", config.Names(setting)))
 		})
-		return nil
 	})
 }
 

@@ -15,7 +15,7 @@ const (
 
 // Run writes the counts every second until ctx ends, and then once more. It calls wrote with the
 // error of each write, or nil.
-func (c *Counter) Run(ctx context.Context, wrote func(error)) error {
+func (c *Counter) Run(ctx context.Context, wrote func(error)) {
 	flush := func() {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeLimit)
 		defer cancel()
@@ -23,17 +23,15 @@ func (c *Counter) Run(ctx context.Context, wrote func(error)) error {
 	}
 	defer flush()
 	pause.Every(ctx, flushEvery, flush)
-	return nil
 }
 
 // Watch calls look with all feeds every minute, without their hours, until ctx ends.
-func (s *Store) Watch(ctx context.Context, now func() time.Time, look func([]Feed, error)) error {
+func (s *Store) Watch(ctx context.Context, now func() time.Time, look func([]Feed, error)) {
 	pause.Every(ctx, watchEvery, func() {
 		limited, cancel := context.WithTimeout(ctx, timeLimit)
 		defer cancel()
 		look(s.all(limited, now()))
 	})
-	return nil
 }
 
 // all forgets feeds without a message in the last month, and returns the others without their

@@ -87,10 +87,9 @@ type Monitor struct {
 }
 
 // Run reports until ctx ends.
-func (m *Monitor) Run(ctx context.Context) error {
+func (m *Monitor) Run(ctx context.Context) {
 	m.Update(ctx)
 	pause.Every(ctx, every, func() { m.Update(ctx) })
-	return nil
 }
 
 // Update reports the state of this process, and prepares the next answers from the reports of all.
