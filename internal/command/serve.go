@@ -52,7 +52,6 @@ func (p *process) service(use, short string, doors []string, checks ...config.Ch
 				defer remove()
 			}
 			log := p.logger(eff.Config)
-			defer func() { _ = log.Sync() }() // a terminal cannot be synced
 			if eff.Kafka.Off {
 				doors = slices.DeleteFunc(doors, func(door string) bool { return door == kafkaDoor })
 			}
