@@ -10,7 +10,6 @@ package watch
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"os"
 )
@@ -23,8 +22,6 @@ type File struct {
 	digest  [sha256.Size]byte // of the content that was returned last
 	fault   string            // text of the error that was returned last, or ""
 }
-
-var errIrregular = errors.New("not a regular file")
 
 // Open reads the file for the first time.
 func Open(path string) (*File, []byte, error) {
@@ -56,13 +53,12 @@ func (f *File) Check() (content []byte, changed bool, err error) {
 
 func (f *File) check() (content []byte, changed bool, err error) {
 	before, err := os.Stat(f.path)
+	if err == nil && !before.Mode().IsRegular() {
+		err = fmt.Errorf("%s: not a regular file", f.path)
+	}
 	if err != nil {
 		f.latest = nil
 		return nil, false, err
-	}
-	if !before.Mode().IsRegular() {
-		f.latest = nil
-		return nil, false, fmt.Errorf("%s: %w", f.path, errIrregular)
 	}
 	stable := f.latest != nil && same(before, f.latest)
 	f.latest = before
