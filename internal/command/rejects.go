@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -167,7 +168,9 @@ func (d *rejectsClient) show() *cobra.Command {
 			out := d.process.stdout
 			fmt.Fprintln(out, printable(fmt.Sprintf("%s %s, received %s by %s, airport %s, key %s",
 				r.ID, r.State, r.Received, r.Door, cmp.Or(r.Airport, "-"), cmp.Or(r.Key, "-"))))
-			d.printVerdict(r.ID, r.message(), "rejected", r.Diagnostics)
+			if err := d.printVerdict(r.ID, r.message(), "rejected", r.Diagnostics); err != nil {
+				return err
+			}
 			for _, h := range r.History {
 				fmt.Fprintln(out, printable(fmt.Sprintf("%s %s by %s %s%s", h.At, h.Action, h.Key, h.Verdict, h.Reason)))
 			}
@@ -186,15 +189,20 @@ func printableLines(text string) string {
 	return strings.TrimRight(out.String(), "\n")
 }
 
-// printVerdict prints a verdict with its diagnostics.
-func (d *rejectsClient) printVerdict(id, text, verdict string, diagnostics []ingestor.Diagnostic) {
+// printVerdict prints a verdict with its diagnostics, unless it was printed as JSON.
+func (d *rejectsClient) printVerdict(id, text, verdict string, diagnostics []ingestor.Diagnostic) error {
 	p := d.process
-	if verdict != "rejected" {
-		fmt.Fprintf(p.stdout, "%s: %s\n", id, printable(verdict))
-		return
+	if d.json {
+		return nil
 	}
+	if verdict != "rejected" {
+		_, err := fmt.Fprintf(p.stdout, "%s: %s\n", id, printable(verdict))
+		return err
+	}
+	out := bufio.NewWriter(p.stdout)
 	outcome := ingestor.Outcome{Verdict: ingestor.Rejected, Errors: diagnostics}
-	verdictWriter{p.stdout, p.showsColour(p.stdout)}.write(messagefile.Message{File: id, Line: 1, Text: text}, outcome)
+	verdictWriter{out, p.showsColour(p.stdout)}.write(messagefile.Message{File: id, Line: 1, Text: text}, outcome)
+	return out.Flush()
 }
 
 func (d *rejectsClient) resubmit() *cobra.Command {
@@ -229,8 +237,8 @@ func (d *rejectsClient) resubmit() *cobra.Command {
 			if mended == "" {
 				text = answer.Reject.message()
 			}
-			if !d.json {
-				d.printVerdict(args[0], text, answer.Verdict, answer.Diagnostics)
+			if err := d.printVerdict(args[0], text, answer.Verdict, answer.Diagnostics); err != nil {
+				return err
 			}
 			if answer.Verdict != "accepted" && answer.Verdict != "duplicate" {
 				return &exit{code: Rejected}
@@ -268,10 +276,7 @@ func (d *rejectsClient) dismiss() *cobra.Command {
 			if err := d.fetch(cmd, http.MethodPost, "/"+url.PathEscape(args[0])+"/dismiss", body, new(document)); err != nil {
 				return err
 			}
-			if !d.json {
-				fmt.Fprintf(d.process.stdout, "%s: dismissed\n", args[0])
-			}
-			return nil
+			return d.printVerdict(args[0], "", "dismissed", nil)
 		},
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "`reason` for the decision; mandatory")

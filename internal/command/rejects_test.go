@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -104,6 +105,22 @@ func TestAMendedMessageThatIsNotUTF8IsNotSent(t *testing.T) {
 	got := run(t, "", nil, "rejects", "--url", service.URL, "resubmit", "0123456789abcdef0123", "--text", mended)
 	if got.code != command.Failed || !strings.Contains(got.stderr, "mended.txt is not UTF-8") {
 		t.Errorf("%+v", got)
+	}
+}
+
+func TestADecisionThatCannotBeShownEndsWith3(t *testing.T) {
+	for _, verdict := range []string{"accepted", "rejected"} {
+		service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"verdict": "`+verdict+`"}`)
+		}))
+		defer service.Close()
+		for _, args := range []string{"show x", "resubmit x", "dismiss x --reason y"} {
+			var stderr bytes.Buffer
+			code := command.Run(t.Context(), append([]string{"rejects", "--url", service.URL}, strings.Fields(args)...), nil, strings.NewReader(""), full{}, &stderr)
+			if code != command.Failed || !strings.Contains(stderr.String(), "invalid argument") {
+				t.Errorf("%s, %s: %d %s", args, verdict, code, stderr.String())
+			}
+		}
 	}
 }
 
