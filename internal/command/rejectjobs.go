@@ -56,20 +56,21 @@ func (j *bulkJob) run(cmd *cobra.Command, ids []string, body map[string]any) err
 		body["dry_run"] = true
 	}
 	var job jobDocument
-	quiet := *j.client
-	quiet.json = false // only the last answer is printed
-	err := quiet.fetch(cmd, http.MethodPost, "/"+j.action, body, &job)
+	asJSON := j.client.json
+	j.client.json = false // only the last answer is printed
+	err := j.client.fetch(cmd, http.MethodPost, "/"+j.action, body, &job)
 	for err == nil && job.State == "running" {
 		if err = pause.For(cmd.Context(), jobsEvery); err == nil {
-			err = quiet.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
+			err = j.client.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
 		}
 	}
+	j.client.json = asJSON
 	switch {
 	case err != nil && job.ID != "":
 		return &exit{Failed, fmt.Errorf("job %s goes on: %w", job.ID, err)}
 	case err != nil:
 		return err
-	case j.client.json:
+	case asJSON:
 		err = j.client.fetch(cmd, http.MethodGet, "/jobs/"+url.PathEscape(job.ID), nil, &job)
 	default:
 		_, err = fmt.Fprintln(j.client.process.stdout, job.summary(j.action))

@@ -32,7 +32,8 @@ type rejectsClient struct {
 	process *process
 	url     string
 	key     secretFlag
-	json    bool // print answers as they are
+	json    bool   // print answers as they are
+	service string // URL of the service; "" before the first request
 }
 
 // document holds the members of an answer that are printed.
@@ -290,15 +291,16 @@ const answerLimit = 128 << 20
 // fetch sends a request about rejects, and decodes an answer with a status 2xx into want. Other
 // answers are errors.
 func (d *rejectsClient) fetch(cmd *cobra.Command, method, target string, body, want any) error {
-	eff, err := d.process.load(cmd)
-	if err != nil {
-		return err
+	if d.service == "" { // the settings are read once, since their files may be named pipes
+		eff, err := d.process.load(cmd)
+		if err != nil {
+			return err
+		}
+		if d.service, err = serviceURL(d.url, eff.Config); err != nil {
+			return err
+		}
 	}
-	service, err := serviceURL(d.url, eff.Config)
-	if err != nil {
-		return err
-	}
-	status, text, err := d.send(cmd.Context(), method, service+"/v1/rejects"+target, body)
+	status, text, err := d.send(cmd.Context(), method, d.service+"/v1/rejects"+target, body)
 	if err != nil {
 		return printableError(err)
 	}

@@ -124,6 +124,21 @@ func TestADecisionThatCannotBeShownEndsWith3(t *testing.T) {
 	}
 }
 
+// The file of settings may change meanwhile, or be a named pipe, which can be read only once.
+func TestEachRequestOfAJobGoesToTheServiceOfTheFirst(t *testing.T) {
+	dir := t.TempDir()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		write(t, dir, "settings.yaml", "http_addr: 127.0.0.1:1\n")
+		state := map[string]string{http.MethodPost: "running", http.MethodGet: "done"}[r.Method]
+		_, _ = io.WriteString(w, `{"id": "job", "state": "`+state+`"}`)
+	}))
+	defer service.Close()
+	settings := write(t, dir, "settings.yaml", "http_addr: "+strings.TrimPrefix(service.URL, "http://")+"\n")
+	if got := run(t, "", nil, "rejects", "--config", settings, "dismiss", "x", "y", "--reason", "z"); got.code != command.Done {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestManyRejectsAreDecidedOverHTTP(t *testing.T) {
 	s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off")
 	for _, plate := range []string{"0724123451", "0724123452", "0724123453"} {
