@@ -132,18 +132,13 @@ func readDigest(v strictyaml.Value) (digest [sha256.Size]byte) {
 
 func readScope(v strictyaml.Value, valid func(string) bool, what string) Scope {
 	codes := []string{}
-	read := func(v strictyaml.Value) {
+	v.Each(func(v strictyaml.Value) {
 		code, plain := v.Text()
 		if plain && code != "*" && !valid(code) {
 			v.Fault("%q is not %s", code, what)
 		}
 		codes = append(codes, code)
-	}
-	if v.IsList() {
-		v.List(read)
-	} else {
-		read(v)
-	}
+	})
 	return ScopeOf(codes)
 }
 

@@ -48,12 +48,9 @@ func (f *Faults) fromFile(flags, env layer) layer {
 // plain returns the text of a scalar, or the texts of a list, separated by commas. For any other
 // value, which is a fault, it returns false.
 func plain(value strictyaml.Value) (string, bool) {
-	if !value.IsList() {
-		return value.Text()
-	}
 	var items []string
 	whole := true
-	value.List(func(item strictyaml.Value) {
+	value.Each(func(item strictyaml.Value) {
 		text, ok := item.Text()
 		items, whole = append(items, text), whole && ok
 	})

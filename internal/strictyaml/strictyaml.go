@@ -144,8 +144,14 @@ func (v Value) List(use func(Value)) {
 	}
 }
 
-// IsList reports whether the value is a list.
-func (v Value) IsList() bool { return kindOf(v.node) == list }
+// Each calls use for each element of a list, or for the value itself if it is no list.
+func (v Value) Each(use func(Value)) {
+	if kindOf(v.node) == list {
+		v.List(use)
+		return
+	}
+	use(v)
+}
 
 // Text returns a scalar as it was written, without quotes. For any other value it records a fault,
 // and plain is false.
