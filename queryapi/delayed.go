@@ -99,7 +99,8 @@ func (d *DelayedBags) forward(ctx context.Context, c *web.Call, id, claim, docum
 		return relay(c, reply)
 	}
 	now := d.Clock().UTC().Truncate(time.Millisecond)
-	made := &creation{Reference: reply.Reference, Station: reply.Station, At: now, Plates: bags.reached}
+	reached := bags.reached[bag.DayOf(d.Airports.Local(reply.Station, now))]
+	made := &creation{Reference: reply.Reference, Station: reply.Station, At: now, Plates: reached}
 	if err := d.noteMade(ctx, id, made); err != nil {
 		if d.file(ctx, c, made) != nil {
 			return notKnown(c, err) // the report exists, but a repeated request may not find it

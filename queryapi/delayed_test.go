@@ -536,6 +536,8 @@ func TestReportThatIsCreatedButNotNotedIsASuccess(t *testing.T) {
 func TestReportReachesBagsInScopeOnly(t *testing.T) {
 	day := func(b *bag.Bag) *bag.Bag { b.FirstDay, _ = bag.ParseDay("2026-03-14"); return b }
 	swiss := day(newBag(t, "0724100001", "ABC123", "MEIER", "LX", "100", "ZRH", "JFK"))
+	earlier := newBag(t, "0724100001", "ABC123", "MEIER", "LX", "100", "ZRH", "JFK")
+	earlier.FirstDay = swiss.FirstDay - 4
 	british := day(newBag(t, "0724100001", "DEF456", "SECRET", "BA", "1", "LHR", "ZRH"))
 	for _, tc := range []struct {
 		name, key string
@@ -545,6 +547,7 @@ func TestReportReachesBagsInScopeOnly(t *testing.T) {
 		{"its own", "lx", []*bag.Bag{swiss}, 1},
 		{"another's", "lx", []*bag.Bag{british}, 0},
 		{"its own and another's, which the event would meet too", "lx", []*bag.Bag{swiss, british}, 0},
+		{"its own, though the event would meet a later one of another", "lx", []*bag.Bag{earlier, british}, 0},
 		{"none", "lx", nil, 0},
 		{"every key reaches all", "demo", []*bag.Bag{swiss, british}, 2},
 		{"also of a bag that is not known yet", "demo", nil, 2},
@@ -558,6 +561,37 @@ func TestReportReachesBagsInScopeOnly(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, "200 ") || reached != tc.reached || tc.key == "lx" && strings.Contains(got, "SECRET") {
 			t.Errorf("%s: %d plates are reached: %s", tc.name, reached, got)
+		}
+	}
+}
+
+// recordsAt is a delayed-bag system whose records belong to one station, whatever the request says.
+type recordsAt string
+
+func (s recordsAt) Create(context.Context, string) (wtr.Reply, error) {
+	return wtr.Reply{Reference: string(s) + "LX10001", Station: string(s)}, nil
+}
+
+func TestReportReachesBagsInScopeByTheDayAtTheStationOfItsRecord(t *testing.T) {
+	first := func(b *bag.Bag, date string) *bag.Bag { b.FirstDay, _ = bag.ParseDay(date); return b }
+	swiss := first(newBag(t, "0724100001", "ABC123", "MEIER", "LX", "100", "ZRH", "JFK"), "2026-03-10")
+	british := first(newBag(t, "0724100001", "DEF456", "SECRET", "BA", "1", "LHR", "ZRH"), "2026-03-15")
+	for _, tc := range []struct {
+		asked, record string
+		now           time.Time
+		reached       int
+	}{
+		{"HNL", "DEN", time.Date(2026, 3, 15, 9, 0, 0, 0, time.UTC), 0}, // 14 March in Honolulu, 15 March in Denver
+		{"DEN", "HNL", time.Date(2026, 3, 15, 9, 0, 0, 0, time.UTC), 1},
+		{"DEN", "AKL", time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), 0}, // 15 March in Auckland
+		{"AKL", "DEN", time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC), 1},
+	} {
+		d := newDesk(t)
+		d.trails.plate, d.now = []*bag.Bag{swiss, british}, tc.now
+		d.Site = d.operation(recordsAt(tc.record))
+		got := d.send("lx", request(`"DEN"`, `"`+tc.asked+`"`))
+		if !strings.HasPrefix(got, "200 ") || len(d.reports.reports) != tc.reached {
+			t.Errorf("asked for %s, made at %s: %d reports are filed: %s", tc.asked, tc.record, len(d.reports.reports), got)
 		}
 	}
 }
@@ -584,6 +618,7 @@ func TestReportShowsTheBagsOfItsPlates(t *testing.T) {
 	tagged.RushTag = newBag(t, "2724100009", "ABC123", "MEIER", "BA", "16", "ZRH", "LHR")
 	nameless := lx("", "MEIER", "2026-03-14")
 	nameless.RushTag = newBag(t, "2724100009", "", "MEIER", "BA", "16", "ZRH", "LHR")
+	another := first(newBag(t, "0724100001", "", "SECRET", "BA", "1", "LHR", "ZRH"), "2026-03-14")
 	const unknown = `{"bagtag":"0724100001","passenger_last_name":"MUELLER","rush_bag_indicator":"N"}`
 	shown := func(surname string) string {
 		return `{"bagtag":"0724100001","passenger_first_name":"ANNA","passenger_last_name":"` + surname + `","rush_bag_indicator":"N"}`
@@ -599,7 +634,9 @@ func TestReportShowsTheBagsOfItsPlates(t *testing.T) {
 		{"fourteen days before", "demo", []*bag.Bag{lx("", "MEIER", "2026-03-01")}, shown("MEIER")},
 		{"too old", "demo", []*bag.Bag{lx("", "MEIER", "2026-02-28")}, unknown},
 		{"two of one day", "demo", []*bag.Bag{lx("A", "HUBER", "2026-03-14"), lx("B", "MEIER", "2026-03-14")}, unknown},
-		{"out of scope", "lx", []*bag.Bag{first(newBag(t, "0724100001", "", "SECRET", "BA", "1", "LHR", "ZRH"), "2026-03-14")}, unknown},
+		{"out of scope", "lx", []*bag.Bag{another}, unknown},
+		{"one, and a later one out of scope", "lx", []*bag.Bag{lx("", "MEIER", "2026-03-10"), another}, shown("MEIER")},
+		{"one, and one of that day out of scope", "lx", []*bag.Bag{lx("", "MEIER", "2026-03-14"), another}, shown("MEIER")},
 		{"with its rush tag", "demo", []*bag.Bag{tagged}, strings.Replace(shown("MEIER"), `"N"`, `"N","rushtag":"2724100009"`, 1)},
 		{"with its rush tag, though no message names a PNR", "demo", []*bag.Bag{nameless}, strings.Replace(shown("MEIER"), `"N"`, `"N","rushtag":"2724100009"`, 1)},
 		{"rush tag out of scope", "lx", []*bag.Bag{tagged}, shown("MEIER")},

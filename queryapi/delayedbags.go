@@ -12,10 +12,11 @@ import (
 )
 
 // requestBags holds the bags of a request: shown is the JSON list in the answer, reached holds the
-// plates whose bags get the report as an event.
+// plates whose bags get the report as an event, for each day that the report may have. The day is
+// that at the station of the record, which the reply names.
 type requestBags struct {
 	shown   []byte
-	reached []bag.Plate
+	reached map[bag.Day][]bag.Plate
 }
 
 // bags finds the bags of a request. It reads them before the request is forwarded, so that nothing
@@ -24,7 +25,8 @@ type requestBags struct {
 func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey.Key) (found requestBags, err error) {
 	ctx, cancel := context.WithTimeout(ctx, queryLimit)
 	defer cancel()
-	today := bag.DayOf(d.Airports.Local(request.Station, d.Clock()))
+	now := d.Clock()
+	today, utc := bag.DayOf(d.Airports.Local(request.Station, now)), bag.DayOf(now.UTC())
 	sight := key.SightIfLimited(d.Airports)
 	trails, viewer := d.Trails(sight), bag.NewViewer(ctx, sight)
 	bags, err := trails.OfPlates(ctx, request.Plates)
@@ -35,17 +37,18 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 	for _, b := range bags {
 		byPlate[b.Plate] = append(byPlate[b.Plate], b)
 	}
-	found.shown = append(found.shown, '[')
+	found.shown, found.reached = append(found.shown, '['), make(map[bag.Day][]bag.Plate)
 	for _, plate := range request.Plates {
-		meant := currentBags(byPlate[plate], today)
-		seen := views(meant, viewer)
-		if viewer == nil || len(meant) > 0 && len(seen) == len(meant) {
-			found.reached = append(found.reached, plate)
+		for day := utc - 1; day <= utc+1; day++ { // one of them is the day at any station
+			meant := currentBags(byPlate[plate], day)
+			if viewer == nil || len(meant) > 0 && len(views(meant, viewer)) == len(meant) {
+				found.reached[day] = append(found.reached[day], plate)
+			}
 		}
-		// If there is no bag, or the key does not see it, the answer shows only data from the request.
-		// The same holds for several bags, since it is not known whose names to show.
+		// If the key sees no bag, the answer shows only data from the request. The same holds for
+		// several bags, since it is not known whose names to show.
 		shown := &bag.Bag{Plate: plate, Description: bag.Description{Surname: request.Surname}, Rush: plate[0] == '2'}
-		if len(seen) == 1 {
+		if seen := currentBags(views(byPlate[plate], viewer), today); len(seen) == 1 {
 			shown = seen[0]
 		}
 		found.shown = bagjson.AppendPassengerBag(strictjson.AppendComma(found.shown), shown, bagdoc.RushPlate(shown, viewer))
