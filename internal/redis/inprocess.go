@@ -47,7 +47,7 @@ func startInProcess(now func() time.Time, tick time.Duration) (*inProcess, error
 }
 
 func (p *inProcess) dial() net.Conn {
-	client, server := newPipe()
+	client, server := Pipe()
 	p.server.Server().ServeConn(server)
 	return client
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// newPipe returns the two ends of a connection in memory. Unlike net.Pipe it buffers writes, so that a
+// Pipe returns the two ends of a connection in memory. Unlike net.Pipe it buffers writes, so that a
 // client may send a whole pipeline before it reads the first reply. It ignores deadlines, since the
 // server in this process answers every command.
-func newPipe() (client, server net.Conn) {
+func Pipe() (client, server net.Conn) {
 	there, back := newStream(), newStream()
 	return &pipeEnd{in: back, out: there}, &pipeEnd{in: there, out: back}
 }
