@@ -30,17 +30,17 @@ type stops struct {
 	after  func() error
 }
 
-func (s stops) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
+func (s stops) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (more bool, err error) {
 	if s.before != nil && len(t.Entries) > 0 {
 		if err := s.before(ctx, e, partition, t); err != nil {
-			return changes.ToldLess, err
+			return false, err
 		}
 	}
-	found, err := s.Index.Tell(ctx, e, partition, t)
+	more, err = s.Index.Tell(ctx, e, partition, t)
 	if s.after != nil && err == nil && len(t.Entries) > 0 {
 		err = s.after()
 	}
-	return found, err
+	return more, err
 }
 
 func killed() error { return errKilled }
@@ -93,8 +93,8 @@ func TestAnOwnerThatIsKilledIsFollowedByOneThatTells(t *testing.T) {
 		{"half of the index", func(w *world, c *changes.Config) {
 			c.Index = stops{Index: c.Index, before: func(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) error {
 				half := changes.IndexWrite{After: changes.AfterAny, Told: -1, Floor: -1, Entries: t.Entries[:2]}
-				if found, err := w.index.Tell(ctx, e, partition, half); err != nil || found == changes.ToldLess {
-					return fmt.Errorf("half of the entries: %v %w", found, err)
+				if _, err := w.index.Tell(ctx, e, partition, half); err != nil {
+					return fmt.Errorf("half of the entries: %w", err)
 				}
 				return errKilled
 			}}

@@ -119,7 +119,7 @@ func (s *Stage) lastChanges(ctx context.Context, spans []kafka.Span, take func(*
 
 // lastPublished reads the changes that were published last in the partition. It returns the highest
 // sequence among those of the epoch, or -1 if there are none, and the time of the newest one of any
-// epoch. It fails with errIndexLost if one is of a later epoch.
+// epoch. It fails with ErrIndexLost if one is of a later epoch.
 func (o *owner) lastPublished(ctx context.Context) (sequence int64, newest time.Time, err error) {
 	sequence = -1
 	span, err := o.conf.Kafka.Span(ctx, o.conf.Changes, o.partition, kafka.Start{})
@@ -138,7 +138,7 @@ func (o *owner) lastPublished(ctx context.Context) (sequence int64, newest time.
 		}
 	})
 	if used := o.used.Load(); err == nil && used != nil && used.Begun > o.epoch.Begun {
-		err = errIndexLost // the next attempt puts the later epoch back
+		err = ErrIndexLost // the next attempt puts the later epoch back
 	}
 	return sequence, newest, err
 }
@@ -168,14 +168,11 @@ func (o *owner) rebuild(ctx context.Context, p *Progress) (built int64, err erro
 		if len(entries) == 0 {
 			return nil
 		}
-		found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
+		_, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
 			After: AfterAny, AfterBuilt: built, Built: next, Told: -1, Floor: -1, Entries: entries,
 		})
-		if err == nil && found == ToldLess {
-			err = errIndexLost // Redis has lost the entries that were just written
-		}
 		built = next
-		return err
+		return err // ErrIndexLost if Redis has lost the entries that were just written
 	}
 	err = o.conf.Kafka.ReadSpans(ctx, o.conf.Changes, []kafka.Span{span}, take)
 	return built, err

@@ -66,9 +66,9 @@ type refusing struct {
 	refuses atomic.Bool
 }
 
-func (r *refusing) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
+func (r *refusing) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (more bool, err error) {
 	if r.refuses.Load() {
-		return changes.ToldLess, errors.New("OOM command not allowed")
+		return false, errors.New("OOM command not allowed")
 	}
 	return r.Index.Tell(ctx, e, partition, t)
 }

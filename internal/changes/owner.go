@@ -199,23 +199,19 @@ func (o *owner) portionOf(records []kafka.Record) int {
 }
 
 // write writes to the index. If the index has lost changes that were told, write writes nothing and
-// fails with errIndexLost. more reports whether more was told already, by an earlier attempt or by
+// fails with ErrIndexLost. more reports whether more was told already, by an earlier attempt or by
 // another owner.
 func (o *owner) write(ctx context.Context, entries []Entry, told, floor int64, now time.Time) (more bool, err error) {
-	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
+	more, err = o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
 		After: o.next - 1, Told: told, Floor: floor, Clock: now, Departed: o.departures.markedUntil(), Entries: entries,
 	})
-	if err != nil {
-		return false, err
-	}
-	if found == ToldLess {
+	if errors.Is(err, ErrIndexLost) {
 		o.lose()
-		return false, errIndexLost
 	}
-	if found == ToldMore {
+	if more {
 		o.forgetDigests(told + 1)
 	}
-	return found == ToldMore, nil
+	return more, err
 }
 
 // floor returns the floor above the changes that are older than the retention, or -1 with an error.

@@ -629,7 +629,7 @@ type raising struct {
 	writes int
 }
 
-func (r *raising) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
+func (r *raising) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (more bool, err error) {
 	if t.Floor >= 0 {
 		r.writes++
 	}

@@ -27,8 +27,11 @@ type Index interface {
 	// the partition has no progress yet, or if Redis has lost it.
 	Progress(ctx context.Context, e Epoch, partition int) (p Progress, known bool, err error)
 	// Tell writes entries, floor and times, and after them the sequence up to which every change is
-	// told. Sequences and times only rise. It returns how much was told before.
-	Tell(ctx context.Context, e Epoch, partition int, t IndexWrite) (ToldBefore, error)
+	// told. Sequences and times only rise. more reports whether more than After was told before, by an
+	// earlier attempt or by another owner: readers may have read other states since. If less was told,
+	// Tell writes nothing and fails with ErrIndexLost. It also does so if the epoch has ended; then it
+	// may have written.
+	Tell(ctx context.Context, e Epoch, partition int, t IndexWrite) (more bool, err error)
 }
 
 // IndexWrite is one write of the owner of a partition to the index.
@@ -49,20 +52,6 @@ type IndexWrite struct {
 // AfterAny is the After of a write that is made whatever the index has told. It differs from -1: a
 // write with the After -1 needs an index that has progress, but has told nothing yet.
 const AfterAny = -2
-
-// ToldBefore compares what was told before a write with its After.
-type ToldBefore int
-
-const (
-	// ToldLess says that less than After was told, because Redis has lost changes; then nothing is
-	// written. Or the epoch has ended; then something may be written.
-	ToldLess ToldBefore = iota
-	// ToldExactly says that everything up to After was told, and no more.
-	ToldExactly
-	// ToldMore says that more than After was told, by an earlier attempt or by another owner. Readers
-	// may have read other states since.
-	ToldMore
-)
 
 // Bags reads bags and the plates of containers and flights.
 type Bags interface {
@@ -175,9 +164,9 @@ func (m Marker) Write(ctx context.Context, marks []Mark) error {
 	return nil
 }
 
-// errIndexLost is returned if Redis has lost changes that were told. The owner then takes over
+// ErrIndexLost is returned if Redis has lost changes that were told. The owner then takes over
 // again.
-var errIndexLost = errors.New("the index of changes has lost what was told")
+var ErrIndexLost = errors.New("the index of changes has lost what was told")
 
 // ErrNoEpoch is returned while the index of changes has no epoch although changes were published:
 // Redis has lost everything, and a replay of the log must build it again.

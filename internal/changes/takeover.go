@@ -94,10 +94,7 @@ func (o *owner) continueAfter(ctx context.Context, p *predecessor, first int64) 
 	if p.known && told == p.Told {
 		return nil
 	}
-	found, err := o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: p.built, Floor: floor, Told: told})
-	if err == nil && found == ToldLess {
-		err = errIndexLost
-	}
+	_, err = o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: p.built, Floor: floor, Told: told})
 	return err
 }
 

@@ -179,13 +179,13 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 	return own, follow, err
 }
 
-// comparePartitions fails with errIndexLost if the topic of marks has another number of partitions
+// comparePartitions fails with ErrIndexLost if the topic of marks has another number of partitions
 // than the epoch.
 func (o *owner) comparePartitions(ctx context.Context) error {
 	partitions, err := o.conf.Kafka.Partitions(ctx, o.conf.Marks)
 	if err == nil && len(partitions) != o.epoch.Partitions {
 		o.lose()
-		err = errIndexLost
+		err = ErrIndexLost
 	}
 	return err
 }

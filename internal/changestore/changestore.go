@@ -148,7 +148,7 @@ func readProgress(at []goredis.Z) (p changes.Progress, known bool) {
 }
 
 // Tell implements changes.Index.
-func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (changes.ToldBefore, error) {
+func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (more bool, err error) {
 	plates := map[changes.Scope][]any{changes.All: nil} // scores and members
 	for i := range t.Entries {
 		entry := &t.Entries[i]
@@ -184,13 +184,16 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	}
 	found, err := tell.Run(ctx, s.redis.WriteClient(), keys, args...).Int()
 	if err != nil {
-		return changes.ToldLess, redis.Unavailable("changestore: tell", err)
+		return false, redis.Unavailable("changestore: tell", err)
 	}
 	// If e is still the epoch now, it was the epoch when the script wrote. The script cannot read
 	// the epoch, since its key is in another slot of a cluster.
 	current, err := readEpoch(s.redis.WriteClient().Get(ctx, s.epochKey()).Result())
-	if current != e {
-		return changes.ToldLess, err
+	if err != nil {
+		return false, err
 	}
-	return changes.ToldBefore(found), err
+	if found == 0 || current != e {
+		return false, changes.ErrIndexLost
+	}
+	return found == 2, nil
 }
