@@ -163,7 +163,7 @@ func (o *owner) rebuild(ctx context.Context, p *Progress) (built int64, err erro
 				p.Floor = r.Sequence
 			}
 			p.Told = max(p.Told, r.Sequence)
-			entries = append(entries, Entry{r.Plate, r.Sequence, r.Airlines, r.Airports})
+			entries = append(entries, r.Entry)
 		}
 		if len(entries) == 0 {
 			return nil

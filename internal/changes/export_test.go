@@ -27,7 +27,7 @@ func (r *Reloads) Len() int { return len(r.list) }
 
 // Summarise returns what a record says of bags for filters.
 func Summarise(bags []trail.Traced) (airlines, airports, pnrs, flights []string) {
-	var c change
-	c.summarise(bags)
-	return c.entry.Airlines, c.entry.Airports, c.pnrs, c.flights
+	var r Record
+	r.summarise(bags)
+	return r.Airlines, r.Airports, r.PNRs, r.Flights
 }

@@ -22,16 +22,13 @@ import (
 
 // Record is the content of a record of the topic of changes.
 type Record struct {
-	ID       string
-	Plate    bag.Plate
-	Epoch    int64
-	Sequence int64
-	Bags     []byte    // a JSON array of the bags, as a key without limits sees them; nil if they are too large for a record
-	PNRs     []string  // of every message of the plate, in capitals; nil if they are too large for a record
-	Airlines []string  // of every flight that a message names
-	Airports []string  // of these flights, and of the events
-	Flights  []string  // these flights, as FlightName returns them; nil if they are too large, or in a record of an earlier version
-	Time     time.Time // by which the bags were folded
+	Entry
+	ID      string
+	Epoch   int64
+	Bags    []byte    // a JSON array of the bags, as a key without limits sees them; nil if they are too large for a record
+	PNRs    []string  // of every message of the plate, in capitals; nil if they are too large for a record
+	Flights []string  // those of Airlines, as FlightName returns them; nil if they are too large, or in a record of an earlier version
+	Time    time.Time // by which the bags were folded
 }
 
 // ContentType is the content type of a record's value, which its only header holds.
@@ -107,11 +104,12 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 	}
 	records := make([]kafka.Record, len(told))
 	for i := range told {
-		records[i] = o.document(&told[i], now)
+		told[i].Time = now
+		records[i] = told[i].document()
 	}
 	err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records)
 	if errors.Is(err, kafka.ErrTooLarge) {
-		err = o.publishEach(ctx, told, records, now)
+		err = o.publishEach(ctx, told, records)
 	}
 	if err != nil {
 		return fmt.Errorf("publish changes: %w", err)
@@ -123,20 +121,23 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 // without its bags, and if the record is still too large, without PNRs and flights too; readers of
 // the topic then ask the service for the bags. A change that is too large even then is left out, so
 // that it does not stop the partition for ever.
-func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.Record, now time.Time) error {
+func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.Record) error {
 	for i := range records {
-		c := &told[i]
+		r := &told[i].Record
 		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
-		for without := "its bags"; errors.Is(err, kafka.ErrTooLarge) && !c.bare; without = "its bags, PNRs and flights" {
+		for without := "its bags"; errors.Is(err, kafka.ErrTooLarge) && r.PNRs != nil; without = "its bags, PNRs and flights" {
 			o.log.Warn("a change is too large for the topic of changes: publishing it without "+without,
-				zap.Error(err), zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)))
-			c.state, c.bare = nil, c.state == nil
-			records[i] = o.document(c, now)
+				zap.Error(err), zap.Int64("sequence", r.Sequence), zap.Int("bytes", len(records[i].Value)))
+			if r.Bags == nil {
+				r.PNRs, r.Flights = nil, nil
+			}
+			r.Bags = nil
+			records[i] = r.document()
 			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
 		}
 		if errors.Is(err, kafka.ErrTooLarge) {
 			o.log.Error("a change is too large for the topic of changes even without its bags and flights, and is told by the index alone",
-				zap.Int64("sequence", c.entry.Sequence), zap.Int("bytes", len(records[i].Value)))
+				zap.Int64("sequence", r.Sequence), zap.Int("bytes", len(records[i].Value)))
 			continue
 		}
 		if err != nil {
@@ -149,31 +150,31 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 // contentType is the only header of a record, since SDKs of CloudEvents misread others.
 var contentType = []kafka.Header{{Key: "content-type", Value: []byte(ContentType)}}
 
-// document returns the record of a change: CloudEvents 1.0 in structured mode.
-func (o *owner) document(c *change, now time.Time) kafka.Record {
-	plate, id := string(c.entry.Plate), Position{o.epoch.Begun, c.entry.Sequence}.ID(c.entry.Plate)
-	dst := make([]byte, 0, 1024+len(c.state))
+// document returns the record as it is published: CloudEvents 1.0 in structured mode.
+func (r *Record) document() kafka.Record {
+	plate := string(r.Plate)
+	dst := make([]byte, 0, 1024+len(r.Bags))
 	dst = append(dst, `{"specversion":"1.0","type":"bagtrail.bag.changed","source":"/bagtrail"`...)
-	dst = strictjson.AppendText(dst, "id", id)
+	dst = strictjson.AppendText(dst, "id", r.ID)
 	dst = strictjson.AppendText(dst, "subject", plate)
-	dst = strictjson.AppendText(dst, "time", now.UTC().Format(time.RFC3339Nano))
+	dst = strictjson.AppendText(dst, "time", r.Time.UTC().Format(time.RFC3339Nano))
 	dst = append(strictjson.AppendText(dst, "datacontenttype", "application/json"), `,"data":{`...)
-	dst = strictjson.AppendText(dst, "id", id)
+	dst = strictjson.AppendText(dst, "id", r.ID)
 	dst = strictjson.AppendText(dst, "plate", plate)
-	dst = strictjson.AppendNumber(dst, "epoch", o.epoch.Begun)
-	dst = strictjson.AppendNumber(dst, "sequence", c.entry.Sequence)
-	if c.state != nil {
-		dst = append(strictjson.AppendName(dst, "bags"), c.state...)
+	dst = strictjson.AppendNumber(dst, "epoch", r.Epoch)
+	dst = strictjson.AppendNumber(dst, "sequence", r.Sequence)
+	if r.Bags != nil {
+		dst = append(strictjson.AppendName(dst, "bags"), r.Bags...)
 	}
-	if !c.bare {
-		dst = strictjson.AppendTexts(dst, "pnrs", c.pnrs)
+	if r.PNRs != nil {
+		dst = strictjson.AppendTexts(dst, "pnrs", r.PNRs)
 	}
-	dst = strictjson.AppendTexts(dst, "airlines", c.entry.Airlines)
-	dst = strictjson.AppendTexts(dst, "airports", c.entry.Airports)
-	if !c.bare {
-		dst = strictjson.AppendTexts(dst, "flights", c.flights)
+	dst = strictjson.AppendTexts(dst, "airlines", r.Airlines)
+	dst = strictjson.AppendTexts(dst, "airports", r.Airports)
+	if r.Flights != nil {
+		dst = strictjson.AppendTexts(dst, "flights", r.Flights)
 	}
-	return kafka.Record{Key: []byte(plate), Value: append(dst, "}}"...), Time: now, Headers: contentType}
+	return kafka.Record{Key: []byte(plate), Value: append(dst, "}}"...), Time: r.Time, Headers: contentType}
 }
 
 // FlightName returns a flight as records name it: airline, number and day, such as LX/14/2026-03-14.
@@ -182,7 +183,7 @@ func FlightName(f bag.Flight) string { return f.Airline + "/" + f.Number + "/" +
 // summarise sets the fields that filters use: every flight that the messages of the plate name,
 // even if it is not a living leg, with its airline and airports, the airports of the events, and
 // the PNRs.
-func (c *change) summarise(bags []trail.Traced) {
+func (r *Record) summarise(bags []trail.Traced) {
 	airlines, airports, pnrs, names := textSet{}, textSet{}, textSet{}, textSet{}
 	var flights smallmap.Set[bag.Flight]
 	addFlight := func(f bag.Flight) {
@@ -209,7 +210,7 @@ func (c *change) summarise(bags []trail.Traced) {
 			airports.add(l.From, l.To)
 		}
 	}
-	c.entry.Airlines, c.entry.Airports, c.pnrs, c.flights = airlines.sorted(), airports.sorted(), pnrs.sorted(), names.sorted()
+	r.Airlines, r.Airports, r.PNRs, r.Flights = airlines.sorted(), airports.sorted(), pnrs.sorted(), names.sorted()
 }
 
 // textSet is a set of texts.
@@ -221,7 +222,8 @@ func (s textSet) add(texts ...string) {
 	}
 }
 
-// sorted returns the texts except "" in order. The result is never nil, which would be null in JSON.
+// sorted returns the texts except "" in order. The result is never nil, which says that they are
+// too large.
 func (s textSet) sorted() []string {
 	delete(s, "")
 	return append([]string{}, slices.Sorted(maps.Keys(s))...)

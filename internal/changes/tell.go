@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"maps"
@@ -112,7 +111,7 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 	now := o.conf.Now()
 	entries := make([]Entry, len(told))
 	for i := range told {
-		entries[i] = told[i].entry
+		entries[i] = told[i].Entry
 		follow = append(follow, told[i].follow...)
 	}
 	if more, err = o.write(ctx, entries, upTo, -1, now); err != nil || more && !refolded {
@@ -125,8 +124,8 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 		return false, err
 	}
 	for i := range told {
-		if told[i].entry.Sequence >= o.rememberFrom {
-			*o.digests.lastOf(told[i].entry.Plate) = told[i].digest
+		if told[i].Sequence >= o.rememberFrom {
+			*o.digests.lastOf(told[i].Plate) = told[i].digest
 		}
 	}
 	o.next = max(o.next, upTo+1)
@@ -211,13 +210,9 @@ func (o *owner) contents(ctx context.Context, containers map[bag.Container]bool)
 
 // change is a change of a plate that the owner must tell.
 type change struct {
-	entry   Entry
-	pnrs    []string
-	flights []string
-	state   []byte // the bags, as a JSON array
-	bare    bool   // it is published without PNRs and flights
-	digest  uint64
-	follow  []Mark // the marks of the originals of its rush bags, and of earlier originals
+	Record
+	digest uint64
+	follow []Mark // the marks of the originals of its rush bags, and of earlier originals
 }
 
 // yieldToDoor waits while a door is behind, for twice the time that the last fold took, and at most
@@ -288,13 +283,11 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	for _, t := range traced {
 		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
 	}
-	var text []byte // a buffer for states
 	for _, p := range plates {
 		if p.steps > 0 && len(bags[p.plate]) == 0 {
 			continue // a rush bag names a plate without messages, which nobody sees
 		}
-		var c change
-		c, text = o.change(p, bags[p.plate], text[:0])
+		c := o.change(p, bags[p.plate])
 		if p.certain || *o.digests.lastOf(p.plate) != c.digest {
 			told = append(told, c)
 		}
@@ -302,17 +295,17 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 	return len(plates), told, nil
 }
 
-// change returns the change of a plate. It uses text as a buffer, and returns the buffer.
-func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []byte) {
-	text = append(text, '[')
+// change returns the change of a plate, without its time.
+func (o *owner) change(p marked, bags []trail.Traced) change {
+	state := append(make([]byte, 0, 2<<10), '[')
 	for _, b := range bags {
-		text = o.conf.Append(strictjson.AppendComma(text), b)
+		state = o.conf.Append(strictjson.AppendComma(state), b)
 	}
-	text = append(text, ']')
-	c := change{entry: Entry{Plate: p.plate, Sequence: p.sequence}, state: bytes.Clone(text)}
+	state = append(state, ']')
+	c := change{Record: Record{Entry: Entry{Plate: p.plate, Sequence: p.sequence}, Epoch: o.epoch.Begun, Bags: state}}
+	c.ID = Position{c.Epoch, c.Sequence}.ID(c.Plate)
 	c.summarise(bags)
-	text = appendSources(text, bags)
-	c.digest = o.digests.of(p.plate, text)
+	c.digest = o.digests.of(p.plate, appendSources(state, bags))
 	if p.steps < maxSteps {
 		for _, plate := range originals(bags) {
 			if plate != p.plate {
@@ -323,7 +316,7 @@ func (o *owner) change(p marked, bags []trail.Traced, text []byte) (change, []by
 			}
 		}
 	}
-	return c, text
+	return c
 }
 
 // appendSources appends the received time and the offset of the message of each event, for the
