@@ -45,8 +45,8 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 	if err != nil {
 		return err
 	}
-	for limit, refolded := portion, false; ; {
-		n, told, err := o.fold(ctx, plates[:min(limit, len(plates))])
+	for refolded := false; ; {
+		n, told, err := o.fold(ctx, plates)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (o *owner) process(ctx context.Context, records []kafka.Record) (err error)
 			o.portion = min(2*portion, platesAtOnce)
 			return nil
 		default:
-			plates, limit, refolded = plates[n:], min(2*n, portion), false
+			plates, refolded = plates[n:], false
 		}
 	}
 }
