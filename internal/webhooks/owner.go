@@ -52,25 +52,26 @@ func (o *owner) Release() {
 
 // run keeps a sender for each webhook of the partition, until ctx ends.
 func (o *owner) run(ctx context.Context) {
-	var running sync.Map            // ids of webhooks
-	ended := make(chan struct{}, 1) // has an element if a sender has ended: its webhook may have been defined again
+	running := make(map[string]bool) // ids of webhooks
+	ended := make(chan string)       // ids of senders that have ended: these webhooks may have been defined again
 	for {
 		ids, changed := o.table.in(o.partition)
 		for _, id := range ids {
-			if _, runs := running.LoadOrStore(id, true); !runs {
+			if !running[id] {
+				running[id] = true
 				o.senders.Go(func() {
 					newSender(o.Service, o.table, id).run(ctx)
-					running.Delete(id)
 					select {
-					case ended <- struct{}{}:
-					default:
+					case ended <- id:
+					case <-ctx.Done():
 					}
 				})
 			}
 		}
 		select {
 		case <-changed:
-		case <-ended:
+		case id := <-ended:
+			delete(running, id)
 		case <-ctx.Done():
 			return
 		}
