@@ -114,7 +114,8 @@ func (s *sender) updatePause(ctx context.Context, d *Definition, a changefeed.As
 		// A process with a newer key file may have accepted the change of the webhook, or know the key.
 		return lookAgain, false
 	}
-	_ = s.pauseFor(ctx, d, refused.Error()) // fails only if ctx has ended
+	s.pauseFor(d, refused.Error())
+	s.save(ctx)
 	return 0, false
 }
 
@@ -148,7 +149,7 @@ func (s *sender) rest(ctx context.Context, d *Definition, a changefeed.Asker, kn
 		}
 	}
 	if failing || started != s.at.Started {
-		_ = s.save(ctx) // fails only if ctx has ended
+		s.save(ctx)
 	}
 	return longestDelay
 }
@@ -179,7 +180,7 @@ func (s *sender) next(ctx context.Context, d *Definition, a changefeed.Asker) (m
 		s.at.Failing = nil
 	}
 	if over || s.conf.Now().Sub(s.saved) >= saveEvery {
-		return batch.More, s.save(ctx)
+		s.save(ctx)
 	}
 	return batch.More, nil
 }
@@ -252,7 +253,7 @@ func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker,
 		s.at.Cursor, s.at.Failing = after.String(), nil
 		s.limit = min(maxChanges, s.limit+1)
 	case result.Status == http.StatusGone:
-		return s.pauseFor(ctx, d, "the receiver answered 410 Gone")
+		s.pauseFor(d, "the receiver answered 410 Gone")
 	case result.Status == http.StatusRequestEntityTooLarge && m.changes > 1:
 		s.limit = m.changes / 2
 		return nil
@@ -265,10 +266,11 @@ func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker,
 		f.Next = now.Add(delay(f.Attempts, result.retryAfter, s.conf.Random()))
 		s.at.Failing = &f
 		if now.Sub(f.Since) >= patience {
-			return s.pauseFor(ctx, d, "72 hours without success: "+f.Reason)
+			s.pauseFor(d, "72 hours without success: "+f.Reason)
 		}
 	}
-	return s.save(ctx)
+	s.save(ctx)
+	return nil
 }
 
 // errCrowded says that receivers have not taken other large messages of the customer yet.
@@ -281,12 +283,11 @@ func (s *sender) isCurrent(d *Definition, a changefeed.Asker) bool {
 	return there && w.Changed.Equal(d.Changed) && err == nil && now.Key == a.Key
 }
 
-// pauseFor pauses the webhook until its customer resumes it.
-func (s *sender) pauseFor(ctx context.Context, d *Definition, reason string) error {
+// pauseFor pauses the webhook until its customer resumes it. The caller saves the position.
+func (s *sender) pauseFor(d *Definition, reason string) {
 	s.at.Pause = &Pause{Since: s.conf.Now(), Reason: reason, Resumed: d.Resumed}
 	s.at.Failing = nil
 	s.conf.Logger.Warn("a webhook is paused", zap.String("webhook", s.id), zap.String("reason", reason))
-	return s.save(ctx)
 }
 
 // saveRetryWait is the time between two attempts to write the position of a webhook, or to delete one.
@@ -294,12 +295,12 @@ const saveRetryWait = time.Second
 
 // save writes the position. It retries until it succeeds or ctx ends: the next batch must wait for
 // it.
-func (s *sender) save(ctx context.Context) error {
+func (s *sender) save(ctx context.Context) {
 	for {
 		err := s.store.move(ctx, s.id, s.at)
 		if err == nil || ctx.Err() != nil {
 			s.saved = s.conf.Now()
-			return err
+			return
 		}
 		s.conf.Logger.Warn("the position of a webhook cannot be written, and is retried", zap.String("webhook", s.id), zap.Error(err))
 		_ = pause.For(ctx, saveRetryWait)
