@@ -355,7 +355,7 @@ func useChanges(t *testing.T, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, known, err := store.Progress(ctx, epoch, 0); err != nil || known {
+	if p, err := store.Progress(ctx, epoch, 0); err != nil || !p.None() {
 		t.Errorf("progress is known before anything is told, or %v", err)
 	}
 	for _, sequence := range []int64{0, 1} {

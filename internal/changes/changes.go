@@ -47,8 +47,11 @@ type Entry struct {
 
 // Progress is the progress of the owner of a partition.
 type Progress struct {
-	Told     int64     // the sequence up to which every change is told
-	Floor    int64     // the lowest sequence that the index still has
+	Told     int64     // the sequence up to which every change is told; -1 if there is no progress
+	Floor    int64     // the lowest sequence that the index still has; -1 if there is no progress
 	Clock    time.Time // the latest time by which bags were folded; zero if there is none
 	Departed time.Time // the time up to which departures are marked; zero if there is none
 }
+
+// None reports whether a partition has no progress yet, or Redis has lost it.
+func (p Progress) None() bool { return p.Floor < 0 }

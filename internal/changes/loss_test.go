@@ -48,7 +48,7 @@ type meanwhile struct {
 	do   func()
 }
 
-func (m meanwhile) Progress(ctx context.Context, e changes.Epoch, partition int) (changes.Progress, bool, error) {
+func (m meanwhile) Progress(ctx context.Context, e changes.Epoch, partition int) (changes.Progress, error) {
 	m.once.Do(m.do)
 	return m.Index.Progress(ctx, e, partition)
 }
@@ -675,7 +675,7 @@ func (l *losing) Tell(ctx context.Context, e changes.Epoch, partition int, t cha
 		l.once.Do(l.lose)
 	}
 	more, err = l.Index.Tell(ctx, e, partition, t)
-	if _, known, _ := l.Index.Progress(ctx, e, partition); known && len(t.Entries) > 0 {
+	if p, err := l.Index.Progress(ctx, e, partition); err == nil && !p.None() && len(t.Entries) > 0 {
 		l.early.Store(true)
 	}
 	if len(t.Entries) > 0 && l.tellings.Add(1) == 1 && !l.last {

@@ -151,8 +151,8 @@ func (o *owner) checkIndex(ctx context.Context) error {
 	if !o.ready {
 		return nil
 	}
-	p, known, err := o.conf.Index.Progress(ctx, o.epoch, o.partition)
-	if err == nil && (!known || p.Told < o.next-1) {
+	p, err := o.conf.Index.Progress(ctx, o.epoch, o.partition)
+	if err == nil && (p.None() || p.Told < o.next-1) {
 		o.lose()
 	}
 	return err

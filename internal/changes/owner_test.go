@@ -580,7 +580,7 @@ type silent struct {
 	ended atomic.Bool   // it waits no more
 }
 
-func (s *silent) Progress(ctx context.Context, e changes.Epoch, partition int) (changes.Progress, bool, error) {
+func (s *silent) Progress(ctx context.Context, e changes.Epoch, partition int) (changes.Progress, error) {
 	select {
 	case s.asked <- struct{}{}:
 	default:
@@ -589,7 +589,7 @@ func (s *silent) Progress(ctx context.Context, e changes.Epoch, partition int) (
 	<-ctx.Done()
 	_ = pause.For(context.Background(), 50*time.Millisecond)
 	s.ended.Store(true)
-	return changes.Progress{}, false, ctx.Err()
+	return changes.Progress{}, ctx.Err()
 }
 
 // An owner has looked at an index that does not answer when its partition is lost.

@@ -16,7 +16,7 @@ type ReadIndex interface {
 	// Epoch returns the epoch; the zero Epoch says that there is none.
 	Epoch(ctx context.Context) (Epoch, error)
 	// State returns the epoch, and the progress of each partition. The zero Epoch says that there is
-	// none. A partition without any progress has a Told and a Floor of -1.
+	// none.
 	State(ctx context.Context) (Epoch, []Progress, error)
 	// Between returns, for each partition, the plates of some scopes whose latest sequence is above
 	// after and at most upTo, in the order of their sequences. It reads about limit plates of each
@@ -172,7 +172,7 @@ func (r *Reader) state(ctx context.Context) (Epoch, []Progress, error) {
 	if err != nil {
 		return Epoch{}, nil, err
 	}
-	if e == (Epoch{}) || slices.ContainsFunc(progress, func(p Progress) bool { return p.Floor < 0 }) {
+	if e == (Epoch{}) || slices.ContainsFunc(progress, Progress.None) {
 		return Epoch{}, nil, ErrBeingBuilt
 	}
 	return e, progress, nil

@@ -23,9 +23,8 @@ type Index interface {
 	Epoch(ctx context.Context) (Epoch, error)
 	// Begin makes next the epoch if the epoch is still last, and returns the current epoch.
 	Begin(ctx context.Context, last, next Epoch) (Epoch, error)
-	// Progress returns the progress of a partition. known is false if e is not the current epoch, if
-	// the partition has no progress yet, or if Redis has lost it.
-	Progress(ctx context.Context, e Epoch, partition int) (p Progress, known bool, err error)
+	// Progress returns the progress of a partition. There is none if e is not the current epoch.
+	Progress(ctx context.Context, e Epoch, partition int) (Progress, error)
 	// Tell writes entries, floor and times, and after them the sequence up to which every change is
 	// told. Sequences and times only rise. more reports whether more than After was told before, by an
 	// earlier attempt or by another owner: readers may have read other states since. If less was told,

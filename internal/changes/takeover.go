@@ -109,14 +109,15 @@ type predecessor struct {
 // predecessor returns what previous owners have told. If the index has lost the progress,
 // predecessor builds the index again.
 func (o *owner) predecessor(ctx context.Context) (p predecessor, err error) {
-	if p.Progress, p.known, err = o.conf.Index.Progress(ctx, o.epoch, o.partition); err != nil {
+	if p.Progress, err = o.conf.Index.Progress(ctx, o.epoch, o.partition); err != nil {
 		return p, err
 	}
+	p.known = !p.None()
 	var newest time.Time
 	if p.published, newest, err = o.lastPublished(ctx); err != nil || p.known {
 		return p, err
 	}
-	p.Progress = Progress{Told: -1, Floor: -1, Departed: newest}
+	p.Departed = newest
 	if p.published >= 0 {
 		p.built, err = o.rebuild(ctx, &p.Progress)
 	}

@@ -232,11 +232,11 @@ func (w *world) wantLast(plate bag.Plate, state string) {
 // progress returns how far the index is told of a partition.
 func (w *world) progress(partition int) (changes.Progress, bool) {
 	w.t.Helper()
-	p, known, err := w.index.Progress(w.t.Context(), w.currentEpoch(), partition)
+	p, err := w.index.Progress(w.t.Context(), w.currentEpoch(), partition)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return p, known
+	return p, !p.None()
 }
 
 // raiseFloor raises the floor of a partition.

@@ -112,30 +112,30 @@ func (s *Store) Begin(ctx context.Context, last, next changes.Epoch) (changes.Ep
 }
 
 // Progress implements changes.Index.
-func (s *Store) Progress(ctx context.Context, e changes.Epoch, partition int) (p changes.Progress, known bool, err error) {
+func (s *Store) Progress(ctx context.Context, e changes.Epoch, partition int) (changes.Progress, error) {
 	var epoch *goredis.StringCmd
 	var at *goredis.ZSliceCmd
-	err = s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
+	err := s.redis.Read(ctx, func(pipe goredis.Pipeliner) {
 		epoch = pipe.Get(ctx, s.epochKey())
 		at = pipe.ZRangeWithScores(ctx, s.key(e.Begun, partition, "at"), 0, -1)
 	})
-	if err = errors.Join(err, at.Err()); err != nil {
-		return changes.Progress{}, false, redis.Unavailable("changestore: read the progress", err)
+	progress, err := progressOf([]*goredis.ZSliceCmd{at}, err)
+	if err != nil {
+		return changes.Progress{}, err
 	}
-	current, err := readEpoch(epoch.Result())
-	if err != nil || current != e {
-		return changes.Progress{}, false, err
+	if current, err := readEpoch(epoch.Result()); err != nil || current != e {
+		return readProgress(nil), err
 	}
-	p, known = readProgress(at.Val())
-	return p, known, nil
+	return progress[0], nil
 }
 
 // readProgress returns the progress that a reply of ZRANGE WITHSCORES holds.
-func readProgress(at []goredis.Z) (p changes.Progress, known bool) {
+func readProgress(at []goredis.Z) changes.Progress {
+	p := changes.Progress{Told: -1, Floor: -1}
 	for _, z := range at {
 		switch z.Member {
 		case "told":
-			p.Told, known = int64(z.Score), true
+			p.Told = int64(z.Score)
 		case "floor":
 			p.Floor = int64(z.Score)
 		case "clock":
@@ -144,7 +144,7 @@ func readProgress(at []goredis.Z) (p changes.Progress, known bool) {
 			p.Departed = time.UnixMilli(int64(z.Score)).UTC()
 		}
 	}
-	return p, known
+	return p
 }
 
 // Tell implements changes.Index.

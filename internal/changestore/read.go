@@ -41,18 +41,14 @@ func (s *Store) askProgress(ctx context.Context, pipe goredis.Pipeliner, e chang
 	return at
 }
 
-// progressOf returns the progress that the replies to askProgress hold. err is the error of the
-// pipeline.
+// progressOf returns the progress that replies of ZRANGE hold. err is the error of their pipeline.
 func progressOf(at []*goredis.ZSliceCmd, err error) ([]changes.Progress, error) {
 	progress := make([]changes.Progress, len(at))
 	for i, cmd := range at {
 		if err = errors.Join(err, cmd.Err()); err != nil {
 			return nil, redis.Unavailable("changestore: read the progress", err)
 		}
-		var known bool
-		if progress[i], known = readProgress(cmd.Val()); !known {
-			progress[i] = changes.Progress{Told: -1, Floor: -1}
-		}
+		progress[i] = readProgress(cmd.Val())
 	}
 	return progress, nil
 }
