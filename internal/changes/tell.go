@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"maps"
@@ -22,12 +23,11 @@ const (
 	lagPoll      = 10 * time.Millisecond  // how often to check whether the door is still behind
 )
 
-// marked is a plate with its marks in a batch.
+// marked stands for all marks of a plate in a batch. It is certain if one of them is, and has the
+// fewest steps of all.
 type marked struct {
-	plate    bag.Plate
-	sequence int64 // of its last mark
-	certain  bool  // one of its marks is certain
-	steps    int   // the fewest of all its marks
+	Mark
+	sequence int64 // of the last one
 }
 
 // process tells the changes of the plates that records mark, some plates at a time, in the order of
@@ -95,7 +95,7 @@ func together(lengths []int) (n int, messages int64) {
 func names(plates []marked) []bag.Plate {
 	list := make([]bag.Plate, len(plates))
 	for i, p := range plates {
-		list[i] = p.plate
+		list[i] = p.Plate
 	}
 	return list
 }
@@ -137,7 +137,7 @@ func (o *owner) writeAndPublish(ctx context.Context, told []change, follow []Mar
 // another partition, because the number of partitions has changed, or another program wrote the
 // marks. The sequences of a plate come from one partition.
 func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []marked, follow []Mark, err error) {
-	at := make(map[bag.Plate]int)
+	last := make(map[bag.Plate]marked)
 	containers := make(map[bag.Container]bool) // the values report whether one of the marks is certain
 	for i := range records {
 		r := &records[i]
@@ -150,32 +150,28 @@ func (o *owner) read(ctx context.Context, records []kafka.Record) (plates []mark
 			containers[m.Container] = containers[m.Container] || m.Certain
 			continue
 		}
-		latest := marked{m.Plate, r.Offset, m.Certain, m.Steps}
-		if j, have := at[m.Plate]; have {
-			latest.certain = latest.certain || plates[j].certain
-			latest.steps = min(latest.steps, plates[j].steps)
-			plates[j].plate = ""
+		if before, have := last[m.Plate]; have {
+			m.Certain = m.Certain || before.Certain
+			m.Steps = min(m.Steps, before.Steps)
 		}
-		at[m.Plate] = len(plates)
-		plates = append(plates, latest)
+		last[m.Plate] = marked{m, r.Offset}
 	}
 	if follow, err = o.contents(ctx, containers); err != nil {
 		return nil, nil, err
 	}
-	own, foreign := plates[:0], false
-	for _, p := range plates {
-		switch {
-		case p.plate == "": // a later mark of the plate replaces it
-		case kafka.PartitionOf([]byte(p.plate), o.epoch.Partitions) == o.partition:
-			own = append(own, p)
-		default:
-			follow, foreign = append(follow, Mark{Plate: p.plate, Certain: p.certain, Steps: p.steps}), true
+	foreign := false
+	for _, p := range last {
+		if kafka.PartitionOf([]byte(p.Plate), o.epoch.Partitions) == o.partition {
+			plates = append(plates, p)
+			continue
 		}
+		follow, foreign = append(follow, p.Mark), true
 	}
+	slices.SortFunc(plates, func(a, b marked) int { return cmp.Compare(a.sequence, b.sequence) })
 	if foreign { // while the epoch has another number of partitions, these marks would come back for ever
 		err = o.comparePartitions(ctx)
 	}
-	return own, follow, err
+	return plates, follow, err
 }
 
 // comparePartitions fails with ErrIndexLost if the topic of marks has another number of partitions
@@ -284,11 +280,11 @@ func (o *owner) fold(ctx context.Context, plates []marked) (n int, told []change
 		bags[t.Bag.Plate] = append(bags[t.Bag.Plate], t)
 	}
 	for _, p := range plates {
-		if p.steps > 0 && len(bags[p.plate]) == 0 {
+		if p.Steps > 0 && len(bags[p.Plate]) == 0 {
 			continue // a rush bag names a plate without messages, which nobody sees
 		}
-		c := o.change(p, bags[p.plate])
-		if p.certain || *o.digests.lastOf(p.plate) != c.digest {
+		c := o.change(p, bags[p.Plate])
+		if p.Certain || *o.digests.lastOf(p.Plate) != c.digest {
 			told = append(told, c)
 		}
 	}
@@ -302,17 +298,17 @@ func (o *owner) change(p marked, bags []trail.Traced) change {
 		state = o.conf.Append(strictjson.AppendComma(state), b)
 	}
 	state = append(state, ']')
-	c := change{Record: Record{Entry: Entry{Plate: p.plate, Sequence: p.sequence}, Epoch: o.epoch.Begun, Bags: state}}
+	c := change{Record: Record{Entry: Entry{Plate: p.Plate, Sequence: p.sequence}, Epoch: o.epoch.Begun, Bags: state}}
 	c.ID = Position{c.Epoch, c.Sequence}.ID(c.Plate)
 	c.summarise(bags)
-	c.digest = o.digests.of(p.plate, appendSources(state, bags))
-	if p.steps < maxSteps {
+	c.digest = o.digests.of(p.Plate, appendSources(state, bags))
+	if p.Steps < maxSteps {
 		for _, plate := range originals(bags) {
-			if plate != p.plate {
+			if plate != p.Plate {
 				// The mark is certain: a limited key may now see more or less of the rush bag, and
 				// so of the original, although the original has not changed for the owner, who sees
 				// everything.
-				c.follow = append(c.follow, Mark{Plate: plate, Certain: true, Steps: p.steps + 1})
+				c.follow = append(c.follow, Mark{Plate: plate, Certain: true, Steps: p.Steps + 1})
 			}
 		}
 	}
