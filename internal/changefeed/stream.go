@@ -54,8 +54,8 @@ var batchOfStream = Limits{Changes: 200, Bytes: 256 << 10}
 // A stream has a cursor and no queue. It sends published changes that come after the cursor, and
 // reads all others from the index.
 func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listener, beats, checks <-chan time.Time) {
-	s := stream{Feed: f, asker: a, to: to, beats: beats, checks: checks}
-	s.begin(c)
+	s := stream{Feed: f, asker: a, cursor: c, to: to, beats: beats, checks: checks}
+	s.cursor.Sequences = slices.Clone(c.Sequences)
 	s.follower = f.Follow(a)
 	defer func() { s.follower.Leave() }()
 	if s.heartbeat() != nil || s.catchUp(ctx) != nil {
@@ -110,12 +110,6 @@ type stream struct {
 	beats    <-chan time.Time
 	checks   <-chan time.Time
 	follower *changes.Follower
-}
-
-// begin sets the cursor.
-func (s *stream) begin(c changes.Cursor) {
-	s.cursor = c
-	s.cursor.Sequences = slices.Clone(c.Sequences)
 }
 
 // errEnded says that the stream must end.
@@ -291,7 +285,7 @@ func (s *stream) reset(ctx context.Context, reason string) error {
 	if s.behind = err != nil; s.behind {
 		return nil
 	}
-	s.begin(now)
+	s.cursor = now
 	data := strictjson.AppendText([]byte{'{'}, "reason", reason)
 	data = append(strictjson.AppendText(data, "cursor", now.String()), '}')
 	if err := s.to.Send(EventReset, now.String(), data); err != nil {
