@@ -539,8 +539,7 @@ func TestAMessageThatIsFiledBetweenTwoAttemptsIsTold(t *testing.T) {
 	w := newWorld(t)
 	at := kafka.PartitionOf([]byte(plate), partitions)
 	var lose bool
-	o := w.owner(at, 0, losesReply(&lose))
-	w.eventuallyTold(at, -1) // the takeover is over: what is marked from here on is remembered
+	o := w.ready(at, 0, losesReply(&lose))
 	cursor := beginning(w.currentEpoch())
 
 	w.set(plate, "ONE")
@@ -573,8 +572,7 @@ func (w *world) toldOneAndTriedTwo() (o *owner, at int) {
 	w.t.Helper()
 	at = kafka.PartitionOf([]byte(plate), partitions)
 	var lose bool
-	o = w.owner(at, 0, losesReply(&lose))
-	w.eventuallyTold(at, -1)
+	o = w.ready(at, 0, losesReply(&lose))
 	w.set(plate, "ONE")
 	o.mustRun()
 	w.set(plate, "TWO")
@@ -617,8 +615,7 @@ func TestAMessageThatIsFiledBetweenTwoAttemptsIsPublished(t *testing.T) {
 	const at = 1
 	plates := platesIn(at, 2)
 	w.bags.originals[plates[0]] = plates[1:]
-	o := w.owner(at, 0)
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0)
 	w.set(plates[0], "ONE")
 	refused := w.refuse(w.marks, 0) // the mark that follows
 	if o.run() == nil {
@@ -636,8 +633,7 @@ func TestAMessageThatIsFiledBetweenTwoAttemptsIsPublished(t *testing.T) {
 func TestWhatTwoOwnersTellOfAPlateHidesNoLaterChange(t *testing.T) {
 	w := newWorld(t)
 	at := kafka.PartitionOf([]byte(plate), partitions)
-	slow := w.owner(at, 0)
-	w.eventuallyTold(at, -1)
+	slow := w.ready(at, 0)
 	next := w.owner(at, 0)
 	next.mustLook() // it has taken over
 	w.set(plate, "ONE")

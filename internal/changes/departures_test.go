@@ -370,8 +370,7 @@ func TestADepartureAfterAClockWasAheadIsMarked(t *testing.T) {
 			r.mu.Unlock()
 			for p := range owners {
 				owners[p].handler.Release()
-				owners[p] = w.owner(p, owners[p].offset, change)
-				w.eventuallyTold(p, -1)
+				owners[p] = w.ready(p, owners[p].offset, change)
 			}
 		}
 		_ = pause.For(t.Context(), 2*time.Second) // each owner looks at its clock

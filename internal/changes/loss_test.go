@@ -186,11 +186,10 @@ func TestOfAChangeThatIsTooLargeAsMuchIsPublishedAsFits(t *testing.T) {
 	w := newWorld(t)
 	const at = 0
 	plates := platesIn(at, 5)
-	o := w.owner(at, 0, func(c *changes.Config) {
+	o := w.ready(at, 0, func(c *changes.Config) {
 		c.Logger = zap.NewNop()
 		c.Bags = wide{c.Bags, map[bag.Plate]int{plates[1]: many}, map[bag.Plate]int{plates[2]: many}, map[bag.Plate]int{plates[3]: many}}
 	})
-	w.eventuallyTold(at, -1)
 	w.set(plates[0], strings.Repeat("X", 2<<20))
 	for _, p := range plates[1:] {
 		w.set(p, "ONE")
@@ -216,8 +215,7 @@ func TestChangesThatAreRefusedBesideOneThatIsTooLargeArePublishedLater(t *testin
 	w := newWorld(t)
 	const at = 0
 	plates := platesIn(at, 3)
-	o := w.owner(at, 0, func(c *changes.Config) { c.Logger = zap.NewNop() })
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0, func(c *changes.Config) { c.Logger = zap.NewNop() })
 	for i, p := range plates {
 		w.set(p, strings.Repeat("X", (i%2)<<20))
 	}
@@ -316,8 +314,7 @@ func TestNoCursorIsGivenBeforeEachPartitionHasAnIndex(t *testing.T) {
 		if _, err := reader.Since(t.Context(), everything, w.now); !errors.Is(err, changes.ErrBeingBuilt) {
 			t.Errorf("since, with %d partitions: error %v", p, err)
 		}
-		w.owner(p, 0)
-		w.eventuallyTold(p, -1)
+		w.ready(p, 0)
 	}
 	w.nowCursor(everything)
 }
@@ -580,8 +577,7 @@ func TestAStateThatWasToldBeforeALossIsToldAgain(t *testing.T) {
 	w := newWorld(t)
 	const at = 0
 	plates := platesIn(at, 2)
-	o := w.owner(at, 0)
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0)
 	for _, p := range plates {
 		w.set(p, "ONE")
 	}
@@ -689,8 +685,7 @@ func TestAnIndexIsBuiltAgainFromAllChangesOfItsEpochAndNoOthers(t *testing.T) {
 	w := newWorld(t)
 	const at = 0
 	plates := platesIn(at, 3)
-	o := w.owner(at, 0)
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0)
 	w.set(plates[0], "ONE")
 	o.mustRun()
 	before := w.currentEpoch()
@@ -825,10 +820,9 @@ func TestATimeBeforeTheEpochIsResetIfSomethingWasToldSince(t *testing.T) {
 		marked := platesIn(at, 2)
 		takeOver := func(now time.Time, committed [partitions]int64) (o *owner) {
 			for p := range partitions {
-				next := w.owner(p, committed[p], func(c *changes.Config) {
+				next := w.ready(p, committed[p], func(c *changes.Config) {
 					c.Retention, c.Now = 72*time.Hour, func() time.Time { return now }
 				})
-				w.eventuallyTold(p, -1)
 				if p == at {
 					o = next
 				}

@@ -78,8 +78,7 @@ func TestALossIsMarkedOnceThoughRedisRefusesWritesForAWhile(t *testing.T) {
 	const at = 0
 	plates := platesIn(at, 20)
 	r := &refusing{}
-	o := w.owner(at, 0, func(c *changes.Config) { r.Index, c.Index = c.Index, r })
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0, func(c *changes.Config) { r.Index, c.Index = c.Index, r })
 	for _, p := range plates {
 		w.set(p, "ONE")
 	}
@@ -173,8 +172,7 @@ func TestALossOfMoreThanCanBeToldAgainSoonBeginsANewEpoch(t *testing.T) {
 func TestANewEpochIsTakenOverWithoutTheChangesOfTheOneBefore(t *testing.T) {
 	w := newWorld(t)
 	const at, n = 0, 500
-	o := w.owner(at, 0)
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0)
 	for _, p := range platesIn(at, n) {
 		w.set(p, "ONE")
 	}

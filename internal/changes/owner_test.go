@@ -360,8 +360,7 @@ func TestTwoHundredPlatesAreToldTogetherAndHalfAsManyAfterAnError(t *testing.T) 
 	w := newWorld(t)
 	const at = 0
 	counted := &retries{of: map[string]int{}}
-	o := w.owner(at, 0, func(c *changes.Config) { c.Metrics = counted })
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0, func(c *changes.Config) { c.Metrics = counted })
 	plates := platesIn(at, 550)
 	for _, p := range append(slices.Repeat(plates[:1], 50), plates...) { // a plate that is marked again is one plate
 		w.mark(changes.Mark{Plate: p})
@@ -530,14 +529,13 @@ func TestEachFoldOfABatchTellsNoMoreThanItsPlates(t *testing.T) {
 	const at = 1
 	plates := platesIn(at, 4)
 	var told []int64
-	o := w.owner(at, 0, func(c *changes.Config) {
+	o := w.ready(at, 0, func(c *changes.Config) {
 		c.Bags = altered{Bags: w.bags, length: func() int { return 400 }, before: func(int) error { // each is folded by itself
 			p, _ := w.progress(at)
 			told = append(told, p.Told)
 			return nil
 		}}
 	})
-	w.eventuallyTold(at, -1)
 	for _, p := range plates {
 		w.bags.set(p, "ONE")
 	}

@@ -59,8 +59,7 @@ func (w *world) owners(change ...func(*changes.Config)) []*owner {
 	w.t.Helper()
 	all := make([]*owner, partitions)
 	for i := range all {
-		all[i] = w.owner(i, 0, change...)
-		w.eventuallyTold(i, -1)
+		all[i] = w.ready(i, 0, change...)
 	}
 	return all
 }
@@ -194,8 +193,7 @@ func TestAnIndexThatCannotBeReadIsNotEmpty(t *testing.T) {
 	w := newWorld(t)
 	_, at, e := w.toldOne(plate)
 	for p := range partitions {
-		w.owner(p, 0)
-		w.eventuallyTold(p, -1)
+		w.ready(p, 0)
 	}
 	key := w.key(e, at, "all")
 	w.delete(key)
@@ -476,8 +474,7 @@ func TestACursorBelowAFloorThatIsRaisedMeanwhileIsReset(t *testing.T) {
 	w := newWorld(t)
 	const at = 1
 	plates := platesIn(at, 3)
-	o := w.owner(at, 0)
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0)
 	for _, p := range plates {
 		w.set(p, "ONE")
 	}

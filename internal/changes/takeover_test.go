@@ -32,8 +32,7 @@ func TestACursorGoesOnThoughOnlyContainersWereMarkedBeforeTheLoss(t *testing.T) 
 		w.forget(p)
 	}
 	for p, o := range owners {
-		w.owner(p, o.offset)
-		w.eventuallyTold(p, -1)
+		w.ready(p, o.offset)
 	}
 	reader := &changes.Reader{Index: w.index, Kafka: w.kafka, Marks: w.marks}
 	page, err := reader.Next(t.Context(), cursor, everything, 10)
@@ -69,8 +68,7 @@ func TestMarksThatTheConsumerPassesOverAreTold(t *testing.T) {
 	w := newWorld(t)
 	at := kafka.PartitionOf([]byte(plate), partitions)
 	plates := platesIn(at, 3)
-	o := w.owner(at, 0)
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0)
 	for _, p := range plates {
 		w.set(p, "ONE")
 	}
@@ -107,10 +105,9 @@ func TestTwoOwnersOfOneMarkHideNoState(t *testing.T) {
 	folded, indexed := make(chan struct{}), make(chan struct{})
 	zombieErr, published := make(chan error, 1), make(chan error, 1)
 	before := sync.OnceFunc(func() { close(folded); <-indexed })
-	zombie := w.owner(0, 0, func(c *changes.Config) {
+	zombie := w.ready(0, 0, func(c *changes.Config) {
 		c.Index = stops{Index: c.Index, before: func(context.Context, changes.Epoch, int, changes.IndexWrite) error { before(); return nil }}
 	})
-	w.eventuallyTold(0, -1)
 	after := sync.OnceFunc(func() { close(indexed); published <- <-zombieErr })
 	owner := w.owner(0, 0, func(c *changes.Config) {
 		c.Index = stops{Index: c.Index, after: func() error { after(); return nil }}

@@ -101,6 +101,14 @@ func (w *world) ownerOf(stage *changes.Stage, partition int, committed int64) *o
 	return o
 }
 
+// ready is owner once the takeover is over: what is marked from here on is remembered.
+func (w *world) ready(partition int, committed int64, change ...func(*changes.Config)) *owner {
+	w.t.Helper()
+	o := w.owner(partition, committed, change...)
+	w.eventuallyTold(partition, -1)
+	return o
+}
+
 // run handles what is marked, and returns the first error.
 func (o *owner) run() error {
 	o.w.t.Helper()
@@ -436,8 +444,7 @@ func (w *world) grow(count int, topics ...string) {
 func (w *world) toldFive(plate bag.Plate) (o *owner, partition int) {
 	w.t.Helper()
 	partition = kafka.PartitionOf([]byte(plate), partitions)
-	o = w.owner(partition, 0)
-	w.eventuallyTold(partition, -1)
+	o = w.ready(partition, 0)
 	for range 5 {
 		w.set(plate, "ONE")
 		o.mustRun()
