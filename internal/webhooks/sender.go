@@ -70,12 +70,8 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 		}
 	}
 	asker, err := s.asker(d)
-	if idle, active := s.updatePause(ctx, d, asker, err); !active {
+	if idle := s.idle(ctx, d, asker, err); idle > 0 {
 		wait(idle, nil)
-		return
-	}
-	if left := s.untilNextAttempt(d); left > 0 {
-		wait(min(left, lookAgain), nil) // no longer, since the key may be revoked meanwhile
 		return
 	}
 	news, leave := s.conf.Feed.News(asker)
@@ -93,11 +89,11 @@ func (s *sender) step(ctx context.Context, d *Definition, redefined <-chan struc
 	}
 }
 
-// updatePause ends the pause by the service if the customer has resumed the webhook, and pauses the
+// idle returns how long to wait before the next check; it is not above 0 if changes may be posted
+// now. It ends the pause by the service if the customer has resumed the webhook, and pauses the
 // webhook if its key may not be used. refused says why the key may not be used, and is nil if it
-// may. active reports whether changes may be posted now; if not, idle is how long to wait before
-// the next check.
-func (s *sender) updatePause(ctx context.Context, d *Definition, a changefeed.Asker, refused error) (idle time.Duration, active bool) {
+// may.
+func (s *sender) idle(ctx context.Context, d *Definition, a changefeed.Asker, refused error) time.Duration {
 	now := s.conf.Now()
 	if p := s.at.Pause; p != nil && p.Resumed != d.Resumed {
 		s.at.Pause, s.at.Failing = nil, nil
@@ -107,16 +103,16 @@ func (s *sender) updatePause(ctx context.Context, d *Definition, a changefeed.As
 	}
 	switch {
 	case d.Paused || s.at.Pause != nil:
-		return s.rest(ctx, d, a, refused == nil), false
 	case refused == nil:
-		return 0, true
+		return min(s.untilNextAttempt(d), lookAgain) // no longer, since the key may be revoked meanwhile
 	case now.Sub(d.Changed) < apikey.MaxKeyFileLag, errors.Is(refused, errUnknownKey) && now.Sub(s.known) < apikey.MaxKeyFileLag:
 		// A process with a newer key file may have accepted the change of the webhook, or know the key.
-		return lookAgain, false
+		return lookAgain
+	default:
+		s.pauseFor(d, refused.Error())
+		s.save(ctx)
 	}
-	s.pauseFor(d, refused.Error())
-	s.save(ctx)
-	return 0, false
+	return s.rest(ctx, d, a, refused == nil)
 }
 
 // untilNextAttempt returns how long to wait after a failed attempt. A changed definition is tried at
