@@ -163,6 +163,9 @@ func (o *owner) rebuild(ctx context.Context, p *Progress) (built int64, err erro
 				p.Floor = r.Sequence
 			}
 			p.Told = max(p.Told, r.Sequence)
+			for i, code := range r.Airlines { // the change may be older than a pair of codes
+				r.Airlines[i] = o.conf.Airlines.Code(code)
+			}
 			entries = append(entries, r.Entry)
 		}
 		if len(entries) == 0 {

@@ -15,6 +15,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/changes"
@@ -713,6 +714,30 @@ func TestAnIndexIsBuiltAgainFromAllChangesOfItsEpochAndNoOthers(t *testing.T) {
 	}
 	if got, _ := w.follow(beginning(e), everything, 10); !slices.Equal(got, plates[1:]) {
 		t.Errorf("the index tells %v, want %v", got, plates[1:])
+	}
+}
+
+// The process that published a change did not know that SWR is a code of LX.
+func TestAnIndexIsBuiltAgainWithTheCodesByWhichAirlinesAreComparedNow(t *testing.T) {
+	w := newWorld(t)
+	const at = 0
+	plates := platesIn(at, 3)
+	o := w.owner(at, 0, func(c *changes.Config) { c.Airlines = airline.New() })
+	w.eventuallyTold(at, -1)
+	for _, p := range plates[:2] {
+		w.set(p, "ONE")
+		o.mustRun()
+	}
+	e := w.currentEpoch()
+	earlier := fmt.Sprintf(`{"data":{"plate":%q,"epoch":%d,"sequence":1,"airlines":["SWR"]}}`, plates[2], e.Begun)
+	if err := w.kafka.Produce(t.Context(), w.changes, []kafka.Record{{Key: []byte(plates[2]), Value: []byte(earlier)}}); err != nil {
+		t.Fatal(err)
+	}
+	w.forget(at)
+	o.mustLook()
+	ofLX := changes.Question{Scopes: []changes.Scope{changes.OfAirline("LX")}}
+	if got, _ := w.follow(beginning(e), ofLX, 10); !slices.Equal(slices.Sorted(slices.Values(got)), slices.Sorted(slices.Values(plates))) {
+		t.Errorf("the index tells %v of LX, want %v", got, plates)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 	"golang.org/x/sync/semaphore"
 
+	"bagtrail/enricher/airline"
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
@@ -79,7 +80,8 @@ type Config struct {
 	Index      Index
 	Bags       Bags
 	Departures Departures
-	Reloads    *Reloads // of the flight reference
+	Reloads    *Reloads         // of the flight reference
+	Airlines   *airline.Library // its codes are those of the index
 	// Append appends a bag as a JSON object, as a record of the topic of changes shows it.
 	Append    func(dst []byte, t trail.Traced) []byte
 	Retention time.Duration // how long a change stays in the index

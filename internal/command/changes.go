@@ -56,7 +56,7 @@ func (s *service) openChanges(context.Context) error {
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
 		Index: s.changeIndex(), Retention: s.conf.Rules.ChangesRetention, Bags: tracer{s.trails.Uncached().Over(s.store.PatientReader())},
-		Departures: s.flights, Reloads: &s.reloads,
+		Departures: s.flights, Reloads: &s.reloads, Airlines: s.airlines,
 		Append: func(dst []byte, t trail.Traced) []byte {
 			dst, _ = w.Append(dst, t) // always true: the writer has no Viewer, so it sees everything
 			return dst
