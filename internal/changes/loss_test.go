@@ -743,8 +743,19 @@ func TestAnIndexIsBuiltAgainWithTheCodesByWhichAirlinesAreComparedNow(t *testing
 
 // A new epoch begins after a stop, because a partition of the marks has lost its end. Flights have
 // departed meanwhile.
+// killedAtTakeover is an index for owners that are killed when they have written the progress with which
+// they begin.
+type killedAtTakeover struct{ changes.Index }
+
+func (k killedAtTakeover) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (more bool, err error) {
+	if _, err := k.Index.Tell(ctx, e, partition, t); err != nil {
+		return false, err
+	}
+	return false, errKilled
+}
+
 func TestWhatDepartedBeforeANewEpochIsMarked(t *testing.T) {
-	for _, lost := range []bool{false, true} {
+	for _, tc := range []struct{ lost, killed bool }{{false, false}, {true, false}, {true, true}} {
 		w := newWorld(t)
 		const flights = 30
 		r := &reference{departs: make(map[bag.Flight]time.Time)}
@@ -753,31 +764,40 @@ func TestWhatDepartedBeforeANewEpochIsMarked(t *testing.T) {
 			r.departs[f] = w.now.Add(30 * time.Minute)
 			w.bags.flights[f] = []bag.Plate{bag.Plate(fmt.Sprintf("02200000%02d", i))}
 		}
-		all := func(c *clock) []*owner {
-			return w.owners(func(conf *changes.Config) { conf.Departures, conf.Now = r, c.get })
+		at := func(c *clock) func(*changes.Config) {
+			return func(conf *changes.Config) { conf.Departures, conf.Now = r, c.get }
 		}
+		later := at(&clock{now: w.now.Add(3 * time.Hour)})
 		for p := range partitions { // each partition has told something
 			w.set(platesIn(p, 1)[0], "ONE")
 		}
-		for _, o := range all(&clock{now: w.now}) {
+		for _, o := range w.owners(at(&clock{now: w.now})) {
 			o.mustRun()
 			o.handler.Release()
 			o.mustLook()
 		}
-		if lost {
+		if tc.lost {
 			e := w.currentEpoch()
 			if _, err := w.index.Tell(t.Context(), e, 0, changes.IndexWrite{After: -1, Floor: -1, Told: 500}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, o := range all(&clock{now: w.now.Add(3 * time.Hour)}) {
+		if tc.killed {
+			first := w.owner(0, 0, later)
+			first.mustLook() // begins the epoch
+			first.handler.Release()
+			for p := 1; p < partitions; p++ {
+				w.ready(p, 0, later, func(conf *changes.Config) { conf.Index = killedAtTakeover{conf.Index} }).handler.Release()
+			}
+		}
+		for _, o := range w.owners(later) {
 			o.handler.Release()
 			for range 5 {
 				o.mustLook()
 			}
 		}
 		if n := w.marked() - partitions; n < flights || r.longest > time.Hour {
-			t.Errorf("end lost %t: %d of %d bags that departed are marked; %v are looked up at once", lost, n, flights, r.longest)
+			t.Errorf("%+v: %d of %d bags that departed are marked; %v are looked up at once", tc, n, flights, r.longest)
 		}
 	}
 }

@@ -94,7 +94,10 @@ func (o *owner) continueAfter(ctx context.Context, p *predecessor, first int64) 
 	if p.known && told == p.Told {
 		return nil
 	}
-	_, err = o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{After: AfterAny, AfterBuilt: p.built, Floor: floor, Told: told})
+	// Departed is written with the progress, which is all that the next owner reads if this one is killed now.
+	_, err = o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
+		After: AfterAny, AfterBuilt: p.built, Floor: floor, Told: told, Departed: p.Departed,
+	})
 	return err
 }
 
