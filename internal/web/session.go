@@ -14,25 +14,18 @@ import (
 
 // SessionOperations returns POST, GET and DELETE /v1/session, for the Sessions of the Site.
 func SessionOperations() []Operation {
-	var operations []Operation
-	for _, op := range []struct {
-		id    string
-		serve func(context.Context, *Call) Answer
-	}{{"beginSession", beginSession}, {"getSession", getSession}, {"endSession", endSession}} {
-		operations = append(operations, Operation{
-			Operation: operation.ByID(op.id), Limit: 2 * time.Second,
-			Serve: func(ctx context.Context, c *Call) Answer {
-				switch {
-				case len(c.Query) > 0:
-					return c.Invalid(c.UnknownParameters())
-				case c.site.Sessions == nil:
-					return c.Problem(fault.NotConfigured, "There are no browser sessions without BAGTRAIL_SECRET")
-				}
-				return op.serve(ctx, c)
-			},
-		})
+	of := func(id string, serve func(context.Context, *Call) Answer) Operation {
+		return Operation{Operation: operation.ByID(id), Limit: 2 * time.Second, Serve: func(ctx context.Context, c *Call) Answer {
+			switch {
+			case len(c.Query) > 0:
+				return c.Invalid(c.UnknownParameters())
+			case c.site.Sessions == nil:
+				return c.Problem(fault.NotConfigured, "There are no browser sessions without BAGTRAIL_SECRET")
+			}
+			return serve(ctx, c)
+		}}
 	}
-	return operations
+	return []Operation{of("beginSession", beginSession), of("getSession", getSession), of("endSession", endSession)}
 }
 
 // UnknownParameters returns a fault for each parameter of the query of an operation that takes none.
@@ -64,16 +57,15 @@ func beginSession(ctx context.Context, c *Call) Answer {
 // getSession answers GET /v1/session: with the session, or with the key if the request has one.
 func getSession(_ context.Context, c *Call) Answer {
 	dst := strictjson.AppendText(append(c.Buffer, '{'), "name", c.Key.Name)
-	for _, list := range []struct {
-		name  string
-		scope apikey.Scope
-	}{{"airlines", c.Key.Airlines}, {"airports", c.Key.Airports}, {"operations", c.Key.Operations}} {
-		codes := list.scope.Codes
-		if list.scope.All {
-			codes = []string{"*"}
+	list := func(name string, scope apikey.Scope) {
+		if scope.All {
+			scope.Codes = []string{"*"}
 		}
-		dst = strictjson.AppendTexts(dst, list.name, codes)
+		dst = strictjson.AppendTexts(dst, name, scope.Codes)
 	}
+	list("airlines", c.Key.Airlines)
+	list("airports", c.Key.Airports)
+	list("operations", c.Key.Operations)
 	if c.Session.Key != nil {
 		dst = append(dst, `,"ends":"`...)
 		dst = append(c.Session.Ends.AppendFormat(dst, "2006-01-02T15:04:05.000Z"), '"')

@@ -162,11 +162,15 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	s.calls.Put(c)
 }
 
-// reply determines the answer and writes it. The memory of a large answer is counted until it is
-// written.
+// reply determines the answer and writes it. A panic becomes an internal error. The memory of a large
+// answer is counted until it is written.
 func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 	defer c.giveBack()
-	answer := s.answer(w, c, here)
+	var answer Answer
+	if cause := guard(func() { answer = s.determine(w, c, here) }); cause != nil {
+		answer = c.refuse(fault.Internal, fault.InternalV1)
+		answer.Cause = cause
+	}
 	if answer.stream == nil && answer.Cause == nil {
 		answer.Cause = c.Request.Context().Err() // the caller has hung up
 	}
@@ -195,15 +199,6 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 		write(w, answer, c.callback)
 	}
 	return answer
-}
-
-// answer determines the answer. A panic becomes an internal error.
-func (s *Site) answer(w http.ResponseWriter, c *Call, here *route) (a Answer) {
-	if cause := guard(func() { a = s.determine(w, c, here) }); cause != nil {
-		a = c.refuse(fault.Internal, fault.InternalV1)
-		a.Cause = cause
-	}
-	return a
 }
 
 // determine determines the answer. It may panic.
@@ -236,12 +231,6 @@ func (s *Site) determine(w http.ResponseWriter, c *Call, here *route) Answer {
 	if here.HasBody() || here.V1() && here.Method == http.MethodPost {
 		c.readBody()
 		_ = c.controller.SetWriteDeadline(time.Now().Add(writeLimit)) // in a test there is no connection
-		switch {
-		case c.crowded && !c.MayUse():
-			return c.NotAuthorised()
-		case c.crowded:
-			return c.Unavailable(errCrowded)
-		}
 		if here.V1() {
 			if refusal, refused := c.unreadable(); refused {
 				return refusal
