@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"bagtrail/internal/apikey"
-	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/rejectstore"
 	"bagtrail/internal/smallmap"
@@ -141,8 +140,8 @@ func appendJob(dst []byte, j *rejectstore.Job) []byte {
 	dst = strictjson.AppendText(dst, "state", string(j.State))
 	dst = strictjson.AppendBool(dst, "dry_run", j.DryRun)
 	dst = strictjson.AppendText(dst, "key", j.Key)
-	dst = bagdoc.AppendTime(dst, "began", j.Began)
-	dst = bagdoc.AppendTime(dst, "ended", j.Ended)
+	dst = strictjson.AppendInstant(dst, "began", j.Began)
+	dst = strictjson.AppendInstant(dst, "ended", j.Ended)
 	dst = strictjson.AppendNumber(dst, "total", j.Total)
 	dst = strictjson.AppendNumber(dst, "looked_at", j.Looked)
 	dst = strictjson.AppendNumber(dst, "accepted", j.Accepted)

@@ -9,7 +9,6 @@ import (
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
-	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/budget"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
@@ -166,7 +165,7 @@ func (d Rejects) list(ctx context.Context, c *web.Call) web.Answer {
 	dst = append(dst, ']')
 	if more {
 		if w.looks {
-			dst = bagdoc.AppendTime(dst, "searched_until", last.Received)
+			dst = strictjson.AppendInstant(dst, "searched_until", last.Received)
 		}
 		dst = strictjson.AppendText(dst, "next", part.next(last.String()))
 	}
@@ -314,7 +313,7 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 	text := func(name, value string) { dst = strictjson.AppendMember(dst, name, value) }
 	dst = strictjson.AppendText(append(dst, '{'), "id", r.ID)
 	dst = strictjson.AppendText(dst, "state", string(r.State))
-	dst = bagdoc.AppendTime(dst, "received", r.Received)
+	dst = strictjson.AppendInstant(dst, "received", r.Received)
 	text("door", r.Door)
 	text("key", r.Sender)
 	text("airport", r.Airport)
@@ -327,7 +326,7 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 	dst = append(dst, `,"history":[`...)
 	for i := range r.History {
 		step := &r.History[i]
-		dst = bagdoc.AppendTime(append(strictjson.AppendComma(dst), '{'), "at", step.At)
+		dst = strictjson.AppendInstant(append(strictjson.AppendComma(dst), '{'), "at", step.At)
 		text("action", step.Action)
 		text("key", step.Key)
 		text("job", step.Job)

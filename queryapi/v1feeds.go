@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/feeds"
 	"bagtrail/internal/strictjson"
 	"bagtrail/internal/web"
@@ -66,8 +65,8 @@ func appendFeed(dst []byte, f *feeds.Feed) []byte {
 	dst = strictjson.AppendMember(append(dst, '{'), "airport", f.Airport)
 	dst = strictjson.AppendText(dst, "door", f.Door)
 	dst = strictjson.AppendText(dst, "state", string(f.State))
-	dst = bagdoc.AppendTime(dst, "first_received", f.First)
-	dst = bagdoc.AppendTime(dst, "last_received", f.Last)
+	dst = strictjson.AppendInstant(dst, "first_received", f.First)
+	dst = strictjson.AppendInstant(dst, "last_received", f.Last)
 	if f.Gap > 0 {
 		dst = appendSeconds(dst, "usual_gap", f.Gap)
 	}
@@ -77,7 +76,7 @@ func appendFeed(dst []byte, f *feeds.Feed) []byte {
 	}
 	dst = append(appendCounts(dst, &total), `,"hours":[`...)
 	for i := range f.Hours {
-		dst = bagdoc.AppendTime(append(strictjson.AppendComma(dst), '{'), "hour", f.Hours[i].Start)
+		dst = strictjson.AppendInstant(append(strictjson.AppendComma(dst), '{'), "hour", f.Hours[i].Start)
 		dst = append(appendCounts(dst, &f.Hours[i].Counts), '}')
 	}
 	return append(dst, ']', '}')

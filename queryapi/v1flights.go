@@ -200,8 +200,7 @@ func (q Queries) appendFlight(dst []byte, query changefeed.Flight, carrier strin
 	}
 	dst = strictjson.AppendText(append(dst, '{'), "airline", carrier)
 	dst = strictjson.AppendText(dst, "flight", query.Number)
-	dst = append(dst, `,"date":"`...)
-	dst = append(query.Day.Append(dst), '"')
+	dst = strictjson.AppendText(dst, "date", query.Day.String())
 	dst = strictjson.AppendMember(dst, "from", from)
 	dst = strictjson.AppendMember(dst, "to", to)
 	if known {
@@ -216,5 +215,5 @@ func (q Queries) appendFlight(dst []byte, query changefeed.Flight, carrier strin
 			dst = strictjson.AppendNumber(dst, status.String(), n)
 		}
 	}
-	return append(bagdoc.AppendTime(append(dst, '}'), "changed", totals.Changed), '}')
+	return append(strictjson.AppendInstant(append(dst, '}'), "changed", totals.Changed), '}')
 }

@@ -9,7 +9,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
@@ -258,7 +257,7 @@ func (h Webhooks) filter(a *arguments) *changefeed.Filter {
 // appendWebhook appends a webhook as the API shows it.
 func appendWebhook(dst []byte, w *webhooks.Webhook) []byte {
 	text := func(name, value string) { dst = strictjson.AppendMember(dst, name, value) }
-	at := func(name string, t time.Time) { dst = bagdoc.AppendTime(dst, name, t) }
+	at := func(name string, t time.Time) { dst = strictjson.AppendInstant(dst, name, t) }
 	dst = strictjson.AppendText(append(dst, '{'), "id", w.ID)
 	text("url", w.URL)
 	dst = appendFilter(append(dst, `,"filter":`...), &w.Filter)

@@ -95,7 +95,7 @@ func (w *Writer) Append(dst []byte, t trail.Traced) (_ []byte, ok bool) {
 	if len(chain) > 1 {
 		dst = strictjson.AppendTexts(dst, "chain", chain)
 	}
-	return append(AppendTime(dst, "changed", w.changed(t)), '}'), true
+	return append(strictjson.AppendInstant(dst, "changed", w.changed(t)), '}'), true
 }
 
 // changed returns the received time of the newest message that has changed the bag: a message of
@@ -153,7 +153,7 @@ func (w *Writer) appendCause(dst []byte, t trail.Traced, l *bag.Leg) []byte {
 	if l.LeftWithoutBag {
 		if reference, known := w.References.Departure(l.Flight, l.From, l.To); known {
 			at, _ := reference.Departure.Best()
-			dst = AppendTime(dst, "status_since", at)
+			dst = strictjson.AppendInstant(dst, "status_since", at)
 		}
 		return strictjson.AppendMember(dst, "status_event", "departed")
 	}
@@ -161,7 +161,7 @@ func (w *Writer) appendCause(dst []byte, t trail.Traced, l *bag.Leg) []byte {
 	if by == nil {
 		return dst
 	}
-	dst = AppendTime(dst, "status_since", by.Happened)
+	dst = strictjson.AppendInstant(dst, "status_since", by.Happened)
 	return strictjson.AppendMember(dst, "status_event", bag.EventID(plate, by))
 }
 
@@ -193,12 +193,12 @@ func (w *Writer) appendEvent(dst []byte, seen *bag.Bag, e *bag.Event) []byte {
 	dst = strictjson.AppendMember(dst, "code", e.Code)
 	if w.Fields == Brief {
 		dst = strictjson.AppendMember(dst, "airport", m.Airport)
-		return append(AppendTime(dst, "happened", m.Happened), '}')
+		return append(strictjson.AppendInstant(dst, "happened", m.Happened), '}')
 	}
 	dst = strictjson.AppendMember(dst, "description", e.Description)
 	dst = strictjson.AppendMember(dst, "airport", m.Airport)
 	dst = appendHappened(dst, m, w.Airports)
-	dst = AppendTime(dst, "received", m.Received)
+	dst = strictjson.AppendInstant(dst, "received", m.Received)
 	dst = strictjson.AppendNumber(dst, "leg", w.legOf(seen, m))
 	shown := bagjson.EventContext{Unknown: seen.Unknown, Raw: w.Fields == Raw && w.ShowsRaw(m), Reflighted: Reflighted(seen, e, w.Viewer)}
 	return append(bagjson.AppendEventDetails(dst, e, w.Airports, shown), '}')
@@ -206,10 +206,8 @@ func (w *Writer) appendEvent(dst []byte, seen *bag.Bag, e *bag.Event) []byte {
 
 // appendHappened appends the time of an event, in UTC and in the local time of its airport.
 func appendHappened(dst []byte, m *bag.Message, airports *airport.Library) []byte {
-	dst = AppendTime(dst, "happened", m.Happened)
-	dst = append(dst, `,"local":"`...)
-	dst = bagjson.AppendMillis(dst, m.Happened.In(airports.TimeZone(m.Airport)))
-	return append(dst, '"')
+	dst = strictjson.AppendInstant(dst, "happened", m.Happened)
+	return strictjson.AppendTime(dst, "local", m.Happened.In(airports.TimeZone(m.Airport)), strictjson.Millis)
 }
 
 // legOf returns the index in Legs of the leg that a message concerns, or -1. This is the leg of its
@@ -280,18 +278,8 @@ func Reflighted(b *bag.Bag, e *bag.Event, viewer *bag.Viewer) *bag.Reflighted {
 // AppendTimes appends the times of one end of a flight. If none is known, it appends nothing.
 func AppendTimes(dst []byte, name string, t flightref.Times) []byte {
 	return strictjson.AppendGroup(dst, name, "{}", func(dst []byte) []byte {
-		dst = AppendTime(dst, "scheduled", t.Scheduled)
-		dst = AppendTime(dst, "estimated", t.Estimated)
-		return AppendTime(dst, "actual", t.Actual)
+		dst = strictjson.AppendInstant(dst, "scheduled", t.Scheduled)
+		dst = strictjson.AppendInstant(dst, "estimated", t.Estimated)
+		return strictjson.AppendInstant(dst, "actual", t.Actual)
 	})
-}
-
-// AppendTime appends a time in UTC with milliseconds, unless it is zero.
-func AppendTime(dst []byte, name string, at time.Time) []byte {
-	if at.IsZero() {
-		return dst
-	}
-	dst = append(strictjson.AppendName(dst, name), '"')
-	dst = bagjson.AppendMillis(dst, at.UTC())
-	return append(dst, '"')
 }

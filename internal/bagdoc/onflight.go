@@ -36,7 +36,7 @@ func (w *Writer) AppendOnFlight(dst []byte, l *trail.Listed, seen []trail.Traced
 			dst = strictjson.AppendMember(dst, "aircraft_compartment", m.Compartment)
 		}
 	}
-	return append(AppendTime(dst, "changed", w.changed(t)), '}')
+	return append(strictjson.AppendInstant(dst, "changed", w.changed(t)), '}')
 }
 
 // find returns the listed bag in seen, and its leg on the flight, with seat and status of the list.

@@ -56,11 +56,8 @@ func AppendEvent(dst []byte, e *bag.Event, airports *airport.Library, context Ev
 	dst = strictjson.AppendText(append(dst, '{'), "airport", m.Airport)
 	dst = strictjson.AppendText(dst, "event_code", e.Code)
 	dst = strictjson.AppendText(dst, "event_desc", e.Description)
-	dst = append(dst, `,"local_date_time":"`...)
-	dst = m.Happened.In(airports.TimeZone(m.Airport)).AppendFormat(dst, time.RFC3339)
-	dst = append(dst, `","utc_date_time":"`...)
-	dst = m.Happened.UTC().AppendFormat(dst, time.RFC3339)
-	dst = append(dst, '"')
+	dst = strictjson.AppendTime(dst, "local_date_time", m.Happened.In(airports.TimeZone(m.Airport)), time.RFC3339)
+	dst = strictjson.AppendTime(dst, "utc_date_time", m.Happened.UTC(), time.RFC3339)
 	return append(AppendEventDetails(dst, e, airports, context), '}')
 }
 
@@ -183,11 +180,6 @@ func appendRush(dst []byte, b *bag.Bag) []byte {
 func appendNames(dst []byte, b *bag.Bag) []byte {
 	dst = strictjson.AppendMember(dst, "passenger_first_name", b.GivenName)
 	return strictjson.AppendMember(dst, "passenger_last_name", b.Surname)
-}
-
-// AppendMillis appends a time in its zone, as time.RFC3339 writes it, with milliseconds.
-func AppendMillis(dst []byte, t time.Time) []byte {
-	return t.AppendFormat(dst, "2006-01-02T15:04:05.000Z07:00")
 }
 
 func appendDay(dst []byte, day bag.Day) []byte {

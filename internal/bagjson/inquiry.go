@@ -30,6 +30,6 @@ func AppendInquiry(dst []byte, r *flightref.Reference, airports *airport.Library
 
 // appendTimes appends the members name_local and name_utc.
 func appendTimes(dst []byte, name string, at time.Time, zone *time.Location) []byte {
-	dst = strictjson.AppendText(dst, name+"_local", at.In(zone).Format(time.RFC3339))
-	return strictjson.AppendText(dst, name+"_utc", at.UTC().Format(time.RFC3339))
+	dst = strictjson.AppendTime(dst, name+"_local", at.In(zone), time.RFC3339)
+	return strictjson.AppendTime(dst, name+"_utc", at.UTC(), time.RFC3339)
 }

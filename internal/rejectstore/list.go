@@ -12,8 +12,8 @@ import (
 
 	goredis "github.com/redis/go-redis/v9"
 
-	"bagtrail/internal/bagjson"
 	"bagtrail/internal/redis"
+	"bagtrail/internal/strictjson"
 )
 
 // Filter selects rejects.
@@ -327,7 +327,7 @@ func hoursOf(f Filter, replies []*goredis.MapStringStringCmd) (list []Count) {
 	}
 	for _, h := range slices.Sorted(maps.Keys(byHour)) {
 		if h >= first && h <= last {
-			list = append(list, Count{string(bagjson.AppendMillis(nil, time.Unix(h*3600, 0).UTC())), byHour[h]})
+			list = append(list, Count{time.Unix(h*3600, 0).UTC().Format(strictjson.Millis), byHour[h]})
 		}
 	}
 	return list

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -78,6 +79,24 @@ func AppendNumber[N int | int32 | int64](dst []byte, name string, value N) []byt
 // AppendBool appends a member.
 func AppendBool(dst []byte, name string, value bool) []byte {
 	return strconv.AppendBool(AppendName(dst, name), value)
+}
+
+// Millis is the layout of a time with milliseconds, as time.RFC3339 is the layout without.
+const Millis = "2006-01-02T15:04:05.000Z07:00"
+
+// AppendTime appends a member that is a time in its zone, in a layout of package time.
+func AppendTime(dst []byte, name string, at time.Time, layout string) []byte {
+	dst = append(AppendName(dst, name), '"')
+	return append(at.AppendFormat(dst, layout), '"')
+}
+
+// AppendInstant appends a member that is a time in UTC with milliseconds, or nothing if the time is
+// zero.
+func AppendInstant(dst []byte, name string, at time.Time) []byte {
+	if at.IsZero() {
+		return dst
+	}
+	return AppendTime(dst, name, at.UTC(), Millis)
 }
 
 // AppendTexts appends a member that is a list of strings.

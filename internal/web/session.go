@@ -67,8 +67,7 @@ func getSession(_ context.Context, c *Call) Answer {
 	list("airports", c.Key.Airports)
 	list("operations", c.Key.Operations)
 	if c.Session.Key != nil {
-		dst = append(dst, `,"ends":"`...)
-		dst = append(c.Session.Ends.AppendFormat(dst, "2006-01-02T15:04:05.000Z"), '"')
+		dst = strictjson.AppendInstant(dst, "ends", c.Session.Ends)
 	}
 	return c.OK(append(dst, '}'))
 }

@@ -25,9 +25,6 @@ const (
 	aroundBytes = 256      // of a body without its changes
 )
 
-// instant is the layout of times in UTC.
-const instant = "2006-01-02T15:04:05.000Z"
-
 // message is the content of a post.
 type message struct {
 	id      string
@@ -56,7 +53,7 @@ func reset(webhook, cursor, reason string) message {
 // body returns the body of an attempt.
 func (m *message) body(at time.Time) []byte {
 	dst := strictjson.AppendText([]byte{'{'}, "type", m.kind)
-	dst = strictjson.AppendText(dst, "timestamp", at.UTC().Format(instant))
+	dst = strictjson.AppendInstant(dst, "timestamp", at)
 	return append(append(strictjson.AppendName(dst, "data"), m.data...), '}')
 }
 
@@ -94,7 +91,7 @@ const (
 func (s *Service) post(ctx context.Context, d *Definition, m message) Delivery {
 	began := s.conf.Now()
 	body := m.body(began)
-	result := Delivery{ID: m.id, Type: m.kind, Changes: m.changes, Time: began.UTC().Format(instant)}
+	result := Delivery{ID: m.id, Type: m.kind, Changes: m.changes, Time: began.UTC().Format(strictjson.Millis)}
 	limited, cancel := context.WithTimeout(ctx, deliveryLimit)
 	defer cancel()
 	if err := s.conf.Guard.CheckURL(d.URL); err != nil { // it may have been allowed when the webhook was made
