@@ -98,14 +98,12 @@ func (d *rejectDesk) fill(n int, airports ...string) (ids []string) {
 		list = append(list, r)
 		ids = append(ids, rejectstore.ID(r.Origin))
 	}
-	if err := d.store.Reject(d.t.Context(), list); err != nil {
-		d.t.Fatal(err)
-	}
+	d.keep(list...)
 	return ids
 }
 
-// keep keeps texts as rejects of ZRH that came from Kafka a second apart, with the origins 0, 1, ….
-func (d *rejectDesk) keep(texts ...string) {
+// keepTexts keeps texts as rejects of ZRH that came from Kafka a second apart, with the origins 0, 1, ….
+func (d *rejectDesk) keepTexts(texts ...string) {
 	d.t.Helper()
 	list := make([]ingestor.Rejection, len(texts))
 	for i, text := range texts {
@@ -113,9 +111,7 @@ func (d *rejectDesk) keep(texts ...string) {
 			Door: "kafka", Raw: text, Received: d.now.Add(time.Duration(i-len(texts)) * time.Second), Origin: fmt.Sprint(i),
 		}}
 	}
-	if err := d.store.Reject(d.t.Context(), list); err != nil {
-		d.t.Fatal(err)
-	}
+	d.keep(list...)
 }
 
 // keepAtOnce keeps n messages about one bag of ZRH as rejects that were received now, with the
@@ -127,9 +123,7 @@ func (d *rejectDesk) keepAtOnce(source string, n int) (ids []string) {
 		list[i] = ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{Door: "kafka", Raw: mended, Received: d.now, Origin: fmt.Sprint(source, "/", i)}}
 		ids = append(ids, rejectstore.ID(list[i].Origin))
 	}
-	if err := d.store.Reject(d.t.Context(), list); err != nil {
-		d.t.Fatal(err)
-	}
+	d.keep(list...)
 	return ids
 }
 
@@ -211,7 +205,7 @@ func TestAJobKeepsTheOrderOfTheMessagesOfABag(t *testing.T) {
 	for i := range 9 {
 		texts = append(texts, strings.Replace(mended, "0009001", fmt.Sprintf("%04d001", i/3), 1))
 	}
-	d.keep(texts...)
+	d.keepTexts(texts...)
 	got := d.do("demo", "resubmit", `{"airport":"ZRH"}`)
 	if got.Accepted != 9 || d.filed != 9 {
 		t.Errorf("%+v, %d filed", got, d.filed)
@@ -228,7 +222,7 @@ func TestAJobKeepsTheOrderOfTheMessagesOfABagFromStepToStep(t *testing.T) {
 	d := newRejectDesk(t)
 	d.rejects.Acceptor = d.Acceptor // with the clock of the machine
 	d.Site = web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, d.rejects.Operations(), nil)
-	d.keep(slices.Repeat([]string{mended}, 300)...)
+	d.keepTexts(slices.Repeat([]string{mended}, 300)...)
 	if got := d.do("demo", "resubmit", `{"airport":"ZRH"}`); got.Accepted != 300 || d.filed != 300 {
 		t.Errorf("%+v, %d filed", got, d.filed)
 	}
@@ -247,7 +241,7 @@ func TestAJobKeepsTheOrderOfABagAndItsContainer(t *testing.T) {
 		"BPM\n.V/1LZRH\n.F/LX100/14MAR/JFK\n.U/AKE1/41\nENDBPM\n",
 		"BPM\n.V/1LZRH\n.J/R\n.F/LX100/14MAR/JFK\n.U/AKE1\n.N/0724000002001\nENDBPM\n",
 	}
-	d.keep(texts...)
+	d.keepTexts(texts...)
 	if got := d.do("demo", "resubmit", `{"airport":"ZRH"}`); got.Accepted != len(texts) {
 		t.Errorf("%+v", got)
 	}
@@ -437,7 +431,7 @@ func TestAJobBeginsAtOnce(t *testing.T) {
 // A step reads 25 texts at a time, and no more after 1 MiB of them.
 func TestAStepOverLargeRejectsIsShort(t *testing.T) {
 	d := newRejectDesk(t)
-	d.keep(slices.Repeat([]string{strings.Repeat("x", 64<<10)}, 60)...)
+	d.keepTexts(slices.Repeat([]string{strings.Repeat("x", 64<<10)}, 60)...)
 	begun := d.begin("demo", "dismiss", `{"state":"open","reason":"a test"}`)
 	steps, err := d.work(t.Context(), "one")
 	if got := d.job("demo", begun.ID); err != nil || steps != 3 || got.Dismissed != 60 {

@@ -98,6 +98,14 @@ func (d *rejectDesk) post(sender, text string) string {
 	return rejectstore.ID(origin)
 }
 
+// keep stores rejections.
+func (d *rejectDesk) keep(list ...ingestor.Rejection) {
+	d.t.Helper()
+	if err := d.store.Reject(d.t.Context(), list); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // ask returns the status of an answer, and its members as far as tests look at them.
 func (d *rejectDesk) ask(key, target, body string) (status int, a deskAnswer) {
 	d.t.Helper()
@@ -293,9 +301,7 @@ func TestNoFilterShowsAKeyTheRejectsOfAnotherWithALongerName(t *testing.T) {
 		}
 	}
 	odd := ingestor.Rejection{Envelope: ingestor.Envelope{Door: "http|@x", Raw: "x", Received: d.now, Origin: "odd"}}
-	if err := d.store.Reject(t.Context(), []ingestor.Rejection{odd}); err != nil {
-		t.Fatal(err)
-	}
+	d.keep(odd)
 	if status, got := d.ask("lhr", "", ""); status != 200 || len(got.Rejects) > 0 {
 		t.Errorf("the door %s: %d %+v", odd.Door, status, got.Rejects)
 	}
@@ -437,9 +443,7 @@ func TestRejectsAreReadInPortionsThatCountWithWhatAnswersAreMadeOf(t *testing.T)
 		r.Errors = []ingestor.Diagnostic{{Code: "SVCPRB016", Line: 1, Column: 1, EndColumn: 65_001, Value: strings.Repeat("<", 65_000)}}
 		list = append(list, r)
 	}
-	if err := d.store.Reject(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
+	d.keep(list...)
 	operations := d.rejects.Operations()
 	for i := range operations {
 		serve := operations[i].Serve
@@ -480,9 +484,7 @@ func TestAPageOfRejectsWithManyFaultsEndsEarly(t *testing.T) {
 		list[i] = ingestor.Rejection{Airport: "ZRH", Envelope: ingestor.Envelope{Door: "kafka", Raw: "x", Received: d.now, Origin: fmt.Sprint("bim.raw/0/", i)}}
 		list[i].Errors = []ingestor.Diagnostic{{Code: "SVCPRB016", Line: 1, Column: 1, EndColumn: 60_001, Value: strings.Repeat("x", 60_000)}}
 	}
-	if err := d.store.Reject(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
+	d.keep(list...)
 	shown, pages, target := map[string]bool{}, 0, "?limit=1000"
 	for more := true; more; pages++ {
 		status, got := d.ask("demo", target, "")

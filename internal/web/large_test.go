@@ -72,15 +72,7 @@ func (w stuckCaller) Write(p []byte) (int, error) {
 
 func TestLargeAnswersUnderWayAreBoundedAndSmallOnesAlwaysPass(t *testing.T) {
 	s := largeSite(list(), 2<<20)
-	caller := stuckCaller{reached: make(chan struct{}), leave: make(chan struct{})}
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		r := request("GET", listPath(700, ""), "", "api_key", demo)
-		caller.ResponseWriter = httptest.NewRecorder()
-		s.ServeHTTP(caller, r)
-	}()
-	<-caller.reached
+	end := stuck(s, request("GET", listPath(700, ""), "", "api_key", demo))
 	for name, want := range map[string]int{listPath(700, ""): 503, listPath(700, "?callback=cb"): 503, listPath(64, ""): 200, listPath(200, ""): 200} {
 		w := ask(t, s, "GET", name, nil, "api_key", demo)
 		if w.Code != want {
@@ -90,8 +82,7 @@ func TestLargeAnswersUnderWayAreBoundedAndSmallOnesAlwaysPass(t *testing.T) {
 			t.Errorf("%s: %s, Retry-After %q", name, w.Body, w.Header().Get("Retry-After"))
 		}
 	}
-	close(caller.leave)
-	<-over
+	end()
 	if w := ask(t, s, "GET", listPath(900, ""), nil, "api_key", demo); w.Code != 200 {
 		t.Errorf("after the caller has gone: %d", w.Code)
 	}
@@ -105,21 +96,14 @@ func TestAnswerThatWasLargeIsRefusedBeforeItIsMade(t *testing.T) {
 		return serveIt(ctx, c)
 	}
 	s := largeSite(operation, 2<<20)
-	caller := stuckCaller{ResponseWriter: httptest.NewRecorder(), reached: make(chan struct{}), leave: make(chan struct{})}
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		s.ServeHTTP(caller, request("GET", listPath(700, ""), "", "api_key", demo))
-	}()
-	<-caller.reached
+	end := stuck(s, request("GET", listPath(700, ""), "", "api_key", demo))
 	for _, want := range []struct{ target, status, made int }{{900, 503, 2}, {900, 503, 2}, {700, 503, 2}, {10, 200, 3}, {10, 200, 4}} {
 		w := ask(t, s, "GET", listPath(want.target, ""), nil, "api_key", demo)
 		if w.Code != want.status || made != want.made {
 			t.Errorf("%d elements: %d, %d answers made, want %+v", want.target, w.Code, made, want)
 		}
 	}
-	close(caller.leave)
-	<-over
+	end()
 	if w := ask(t, s, "GET", listPath(900, ""), nil, "api_key", demo); w.Code != 200 {
 		t.Errorf("when there is room again: %d", w.Code)
 	}
