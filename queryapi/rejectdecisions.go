@@ -75,10 +75,10 @@ func (d Rejects) decided(ctx context.Context, c *web.Call, id string, outcome *i
 	}
 	dst := append(c.Buffer, '{')
 	if outcome != nil {
-		dst = append(append(append(dst, `"verdict":"`...), outcome.Verdict.String()...), `","diagnostics":`...)
-		dst = append(ingestor.AppendDiagnostics(dst, slices.Concat(outcome.Errors, outcome.Warnings)), ',')
+		dst = strictjson.AppendText(dst, "verdict", outcome.Verdict.String())
+		dst = ingestor.AppendDiagnostics(strictjson.AppendName(dst, "diagnostics"), slices.Concat(outcome.Errors, outcome.Warnings))
 	}
-	dst = appendReject(append(dst, `"reject":`...), &now[0], true)
+	dst = appendReject(strictjson.AppendName(dst, "reject"), &now[0], true)
 	return c.OK(append(dst, `}}`...))
 }
 

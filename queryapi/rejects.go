@@ -335,7 +335,7 @@ func appendReject(dst []byte, r *rejectstore.Reject, full bool) []byte {
 		if full {
 			text("text", step.Text)
 			if len(step.Diagnostics) > 0 {
-				dst = append(append(dst, `,"diagnostics":`...), step.Diagnostics...)
+				dst = append(strictjson.AppendName(dst, "diagnostics"), step.Diagnostics...)
 			}
 		}
 		dst = append(dst, '}')

@@ -70,10 +70,14 @@ func (q Queries) changesV1(ctx context.Context, c *web.Call) web.Answer {
 			return c.OK(appendEnd(append(c.Buffer, `{"changes":[`...), query.cursor, false))
 		}
 	}
-	if query.stream {
+	switch {
+	case query.stream:
 		return q.streamChanges(c, &query)
+	case query.wait > 0:
+		return c.Waiting(func() web.Answer { return q.waitForChanges(ctx, c, &query) })
 	}
-	return q.tellChanges(ctx, c, &query)
+	answer, _ := q.tellOnce(ctx, c, &query)
+	return answer
 }
 
 // useLastEventID uses the header Last-Event-ID, which a browser sends when it opens a stream again, as
@@ -183,15 +187,6 @@ func (q Queries) firstCursor(ctx context.Context, c *web.Call, query *changesQue
 		return q.Changes.Now(ctx, query.asker)
 	}
 	return q.Changes.Since(ctx, query.asker, query.since)
-}
-
-// tellChanges answers with the changes that follow a cursor. If there are none, it waits for them.
-func (q Queries) tellChanges(ctx context.Context, c *web.Call, query *changesQuery) web.Answer {
-	if query.wait == 0 {
-		answer, _ := q.tellOnce(ctx, c, query)
-		return answer
-	}
-	return c.Waiting(func() web.Answer { return q.waitForChanges(ctx, c, query) })
 }
 
 // waitForChanges answers with the changes that follow a cursor once there are some, or the time of the

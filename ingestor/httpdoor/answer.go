@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
-	"strconv"
 
 	"bagtrail/ingestor"
 	"bagtrail/internal/fault"
@@ -37,7 +36,7 @@ func missing(c *web.Call, err error, details bool) web.Answer {
 	var why *strictjson.Fault
 	if details && errors.As(err, &why) {
 		a.Body = bytes.TrimSuffix(a.Body, []byte("}]}"))
-		a.Body = appendOffset(a.Body, why.Offset)
+		a.Body = strictjson.AppendNumber(a.Body, "offset", why.Offset)
 		a.Body = strictjson.AppendText(a.Body, "expected", why.Expected)
 		a.Body = append(a.Body, "}]}"...)
 	}
@@ -59,15 +58,10 @@ func appendList(dst []byte, name, kind string, list []ingestor.Diagnostic, at in
 		if details {
 			dst = d.AppendDetails(dst)
 			if d.Code == fault.BIMMissing.Code {
-				dst = appendOffset(dst, at)
+				dst = strictjson.AppendNumber(dst, "offset", at)
 			}
 		}
 		dst = append(dst, '}')
 	}
 	return append(dst, ']')
-}
-
-// appendOffset appends the offset of a fault in the body, in bytes.
-func appendOffset(dst []byte, at int) []byte {
-	return strconv.AppendInt(append(dst, `,"offset":`...), int64(at), 10)
 }

@@ -47,7 +47,7 @@ func Pages(version string, clock func() time.Time, home Home) []web.Page {
 		{Path: "/openapi.json", Handler: serveDated(openAPIDocument(version), clock)},
 		{Path: "/asyncapi.json", Handler: serveFixed(asyncAPIDocument(version))},
 		{Path: "/codes.json", Handler: serveFixed(codesDocument())},
-		{Path: "/docs/", Handler: withProblems(problemPages(), docs("/openapi.json", "/docs/"))},
+		{Path: "/docs/", Handler: withProblems(docs())},
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 const policy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 // docs serves Swagger UI, whose assets are compiled in.
-func docs(document, base string) http.Handler {
-	ui := v5emb.New("bagtrail", document, base)
+func docs() http.Handler {
+	ui := v5emb.New("bagtrail", "/openapi.json", "/docs/")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
 		ui.ServeHTTP(&uiWriter{ResponseWriter: w}, r)

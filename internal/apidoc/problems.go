@@ -43,7 +43,8 @@ func problemPages() map[string][]byte {
 }
 
 // withProblems serves the pages of the problems. It passes other requests to another handler.
-func withProblems(pages map[string][]byte, other http.Handler) http.Handler {
+func withProblems(other http.Handler) http.Handler {
+	pages := problemPages()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, there := pages[r.URL.Path]
 		if !there {
