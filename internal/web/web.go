@@ -100,7 +100,6 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 	s.made, s.answers = budget.New(settings.AnswerBytes, collector.Thrift), budget.NewShares(settings.AnswerBytes, collector.Thrift)
 	s.lengths = cache.New[lengthKey, int64](maxLengths)
 	s.calls.New = func() any { return new(Call) }
-	s.engine.HandleMethodNotAllowed = true
 	s.engine.RedirectTrailingSlash = false
 	_ = s.engine.SetTrustedProxies(nil) // no proxies are given, so none can be wrong
 	if settings.LocalNamesOnly {
@@ -127,9 +126,7 @@ func New(settings Settings, operations []Operation, pages []Page) *Site {
 			s.engine.Match(page.methods(), page.Path+"*rest", answer)
 		}
 	}
-	unrouted := func(c *gin.Context) { s.serve(c.Writer, c.Request, nil) }
-	s.engine.NoRoute(unrouted)
-	s.engine.NoMethod(unrouted)
+	s.engine.NoRoute(func(c *gin.Context) { s.serve(c.Writer, c.Request, nil) })
 	return s
 }
 
@@ -281,7 +278,6 @@ func (p panicError) Error() string { return fmt.Sprintf("panic: %T", p.defect) }
 
 // unrouted answers a request whose path or method no operation has.
 func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answer {
-	w.Header().Del("Allow") // the router has set it without knowing the whole path
 	if c.v1() {
 		return s.unroutedV1(w.Header(), c, segments)
 	}
