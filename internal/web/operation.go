@@ -80,15 +80,13 @@ const maxKept = 256 << 10
 
 // reuse resets the call, and keeps its buffers and that of the answer for the next call.
 func (c *Call) reuse(answer []byte) {
-	kept := Call{Values: c.Values[:0], Query: c.Query[:0], Buffer: c.Buffer[:0], body: c.body[:0]}
+	kept := Call{Buffer: c.Buffer[:0], body: c.body[:0]}
 	if cap(answer) > cap(kept.Buffer) && cap(answer) <= maxKept {
 		kept.Buffer = answer[:0]
 	}
 	if cap(c.Body) > cap(kept.body) && cap(c.Body) <= smallAnswer {
 		kept.body = c.Body[:0]
 	}
-	clear(kept.Query[:cap(kept.Query)])
-	clear(kept.Values[:cap(kept.Values)])
 	*c = kept
 }
 

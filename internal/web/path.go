@@ -32,23 +32,19 @@ func parseTemplate(template string) skeleton {
 // base returns the prefix as a path without a final slash.
 func (s skeleton) base() string { return "/" + strings.Join(s.prefix, "/") }
 
-// match reads a path. It appends the value after each name to dst, or "" if name or value is
-// missing or blank.
+// match reads a path. It returns the value after each name, or "" if name or value is missing or
+// blank.
 //
 // A value is missing if the path ends before it, if it is left out or blank, or if a later name is
 // in its place. A segment that follows a blank one and is not a name counts as a value whose name
 // is blank, and is skipped. Blank segments at the end are ignored. If any other segment is in the
 // place of a name, ok is false: the path does not belong to this operation.
-func (s skeleton) match(segments, dst []string) (values []string, ok bool) {
+func (s skeleton) match(segments []string) (values []string, ok bool) {
 	if len(segments) < len(s.prefix) || !slices.Equal(segments[:len(s.prefix)], s.prefix) {
-		return dst, false
+		return nil, false
 	}
 	segments = segments[len(s.prefix):]
-	first := len(dst)
-	for range s.names {
-		dst = append(dst, "")
-	}
-	values, next, afterBlank := dst[first:], 0, false
+	values, next, afterBlank := make([]string, len(s.names)), 0, false
 	for i := 0; i < len(segments); i++ {
 		if blank(segments[i]) {
 			afterBlank = true
@@ -57,7 +53,7 @@ func (s skeleton) match(segments, dst []string) (values []string, ok bool) {
 		ahead := slices.Index(s.names[next:], segments[i])
 		if ahead < 0 {
 			if !afterBlank || next == len(s.names) {
-				return dst, false
+				return nil, false
 			}
 			afterBlank = false
 			continue
@@ -69,7 +65,7 @@ func (s skeleton) match(segments, dst []string) (values []string, ok bool) {
 			values[next-1] = segments[i]
 		}
 	}
-	return dst, true
+	return values, true
 }
 
 // blank reports whether a segment is empty or has only blanks.
@@ -77,10 +73,10 @@ func blank(segment string) bool { return strings.TrimSpace(segment) == "" }
 
 // split returns the segments of a path. It decodes each segment separately, so that an encoded
 // slash is part of its segment.
-func split(u *url.URL, dst []string) []string {
-	for segment := range strings.SplitSeq(strings.TrimPrefix(u.EscapedPath(), "/"), "/") {
-		segment, _ = url.PathUnescape(segment) // EscapedPath is valid
-		dst = append(dst, segment)
+func split(u *url.URL) []string {
+	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	for i := range segments {
+		segments[i], _ = url.PathUnescape(segments[i]) // EscapedPath is valid
 	}
-	return dst
+	return segments
 }

@@ -12,10 +12,10 @@ type Query []Parameter
 // Parameter is one name=value of a query.
 type Parameter struct{ Name, Value string }
 
-// parseQuery appends the parameters of a query to dst. It drops nothing: a name or value with
-// faulty percent-encoding keeps its text, so that a check of the value finds the fault. Only &
-// separates parameters. A pair without a name, such as =x, is a parameter with that name.
-func parseQuery(raw string, dst Query) Query {
+// parseQuery returns the parameters of a query. It drops nothing: a name or value with faulty
+// percent-encoding keeps its text, so that a check of the value finds the fault. Only & separates
+// parameters. A pair without a name, such as =x, is a parameter with that name.
+func parseQuery(raw string) (q Query) {
 	for pair := range strings.SplitSeq(raw, "&") {
 		if pair == "" {
 			continue
@@ -24,9 +24,9 @@ func parseQuery(raw string, dst Query) Query {
 		if name == "" {
 			name, value = pair, "" // a fault must name something
 		}
-		dst = append(dst, Parameter{unescape(name), unescape(value)})
+		q = append(q, Parameter{unescape(name), unescape(value)})
 	}
-	return dst
+	return q
 }
 
 func unescape(s string) string {

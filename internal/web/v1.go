@@ -26,20 +26,20 @@ func isPlaceholder(part string) bool { return strings.HasPrefix(part, "{") }
 // ofRouter replaces the placeholders of a template by those of the router.
 var ofRouter = strings.NewReplacer("{", ":", "}", "")
 
-// match appends the values of the placeholders to dst. It returns false if the path does not match.
-func (p pattern) match(segments, dst []string) (values []string, ok bool) {
+// match returns the values of the placeholders. It returns false if the path does not match.
+func (p pattern) match(segments []string) (values []string, ok bool) {
 	if len(segments) != len(p) {
-		return dst, false
+		return nil, false
 	}
 	for i, part := range p {
 		switch {
 		case isPlaceholder(part) && segments[i] != "":
-			dst = append(dst, segments[i])
+			values = append(values, segments[i])
 		case part != segments[i]:
-			return dst, false
+			return nil, false
 		}
 	}
-	return dst, true
+	return values, true
 }
 
 // literal reports whether the pattern has no placeholders.
@@ -223,7 +223,7 @@ func (s *Site) unroutedV1(h http.Header, c *Call, segments []string) Answer {
 	literal := s.isLiteral(segments)
 	for _, op := range s.operations {
 		if op.V1() && op.pattern.literal() == literal {
-			if _, ok := op.pattern.match(segments, nil); ok {
+			if _, ok := op.pattern.match(segments); ok {
 				methods = append(methods, op.Method)
 			}
 		}

@@ -79,13 +79,12 @@ type route struct {
 	pattern  pattern // for operations of /v1, which have no skeleton
 }
 
-// match appends the values of the placeholders of a path to dst. It returns false if the path does
-// not match.
-func (r *route) match(segments, dst []string) (values []string, ok bool) {
+// match returns the values of the placeholders of a path. It returns false if the path does not match.
+func (r *route) match(segments []string) (values []string, ok bool) {
 	if r.V1() {
-		return r.pattern.match(segments, dst)
+		return r.pattern.match(segments)
 	}
-	return r.skeleton.match(segments, dst)
+	return r.skeleton.match(segments)
 }
 
 // processBIM is the path at and below which an unknown path is answered with 402, not 404 (interface 7.1).
@@ -200,11 +199,10 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 
 // determine determines the answer. It may panic.
 func (s *Site) determine(w http.ResponseWriter, c *Call, here *route) Answer {
-	var buffer [16]string
-	segments := split(c.Request.URL, buffer[:0])
+	segments := split(c.Request.URL)
 	ok := false
 	if here != nil {
-		c.Values, ok = here.match(segments, c.Values)
+		c.Values, ok = here.match(segments)
 		ok = ok && (!here.V1() || here.pattern.literal() || !s.isLiteral(segments))
 	}
 	if c.v1() {
@@ -214,7 +212,7 @@ func (s *Site) determine(w http.ResponseWriter, c *Call, here *route) Answer {
 		return s.unrouted(w, c, segments)
 	}
 	c.operation = &here.Operation
-	c.Query = parseQuery(c.Request.URL.RawQuery, c.Query)
+	c.Query = parseQuery(c.Request.URL.RawQuery)
 	if here.JSONP {
 		c.callback, ok = callbackOf(c.Query)
 		c.badCallback = !ok
@@ -282,7 +280,7 @@ func (s *Site) unrouted(w http.ResponseWriter, c *Call, segments []string) Answe
 		return s.unroutedV1(w.Header(), c, segments)
 	}
 	for _, op := range s.operations {
-		if _, ok := op.match(segments, nil); ok {
+		if _, ok := op.match(segments); ok {
 			w.Header().Set("Allow", op.Method)
 			return c.Refuse(fault.WrongMethod)
 		}
