@@ -57,19 +57,14 @@ func (s *Site) record(a access) {
 	if s.Observe != nil {
 		s.Observe(a.route, method, a.status, a.took, a.bytes)
 	}
-	line := s.Log.Check(level, "request")
-	if line == nil {
-		return
-	}
-	fields := [...]zap.Field{
+	fields := []zap.Field{
 		zap.String("method", method), zap.String("route", a.route), zap.Int("status", a.status),
-		zap.Duration("duration", a.took), zap.String("key", a.key), zap.String("request_id", a.id),
-		zap.Error(a.cause), zap.Skip(),
+		zap.Duration("duration", a.took), zap.String("key", a.key), zap.String("request_id", a.id), zap.Error(a.cause),
 	}
 	if p, ok := errors.AsType[panicError](a.cause); ok {
-		fields[7] = zap.ByteString("stack", p.stack)
+		fields = append(fields, zap.ByteString("stack", p.stack))
 	}
-	line.Write(fields[:]...)
+	s.Log.Log(level, "request", fields...)
 }
 
 // standardMethods are the standard HTTP methods. Others are arbitrary text of the caller and are not
