@@ -172,6 +172,7 @@ func TestWhatCannotBeAddedChangesNothing(t *testing.T) {
 		"no name":      {layouts["JSON"], apikey.Key{}, "name: not 1-64 printable characters"},
 		"bad airline":  {layouts["flow"], apikey.Key{Name: "new", Airlines: apikey.ScopeOf([]string{"swiss"})}, `"swiss" is not an airline`},
 		"broken file":  {"keys: [", apikey.Key{Name: "new"}, "did not find expected node content"},
+		"empty first":  {"---\n---\n" + layouts["block"], apikey.Key{Name: "new"}, "edit the file by hand"},
 		"end marker":   {layouts["block"] + "...\n", apikey.Key{Name: "new"}, ""},
 		"flow, remark": {"keys: [{name: a, digest: " + digest("a") + "} # end\n, ]", apikey.Key{Name: "new"}, ""},
 	} {

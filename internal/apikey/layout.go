@@ -66,14 +66,10 @@ func markRevoked(file []byte, index int) ([]byte, error) {
 // of the file, and returns errLayout if that one is empty.
 func keyList(file []byte) (*yaml.Node, error) {
 	var document yaml.Node
-	if err := yaml.Unmarshal(file, &document); err != nil || len(document.Content) != 1 {
+	if err := yaml.Unmarshal(file, &document); err != nil || len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
 		return nil, errLayout
 	}
-	object := document.Content[0]
-	if object.Kind != yaml.MappingNode || len(object.Content) != 2 || object.Content[1].Kind != yaml.SequenceNode {
-		return nil, errLayout
-	}
-	return object.Content[1], nil
+	return document.Content[0].Content[1], nil // its only member is the list
 }
 
 // splice replaces size bytes at the beginning of a node by text.
