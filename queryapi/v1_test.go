@@ -18,6 +18,7 @@ import (
 
 	"bagtrail/enricher/airline"
 	"bagtrail/enricher/airport"
+	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/trail"
@@ -465,21 +466,7 @@ func TestV1TellsALimitedKeyWhatHistoriesTellIt(t *testing.T) {
 	compared, statuses := 0, 0
 	for seed := range uint64(worlds) {
 		m := &worldMaker{Rand: rand.New(rand.NewPCG(seed, 16))}
-		key := writer(m)
-		unlimited := *key
-		unlimited.Airlines, unlimited.Airports = all, all
-		o, free := newOffice(key), newOffice(&unlimited)
-		var messages []worldMessage
-		for i, plate := range worldPlates {
-			messages = append(messages, m.victim(plate)...)
-			if p := m.post(pick(m, worldPlates), i); o.may(t, p) {
-				messages = append(messages, p)
-			}
-		}
-		for _, s := range messages {
-			o.take(t, s)
-			free.take(t, s)
-		}
+		key, o, free := twoOffices(t, m)
 		before := o.facts()
 		told, several := o.factsV1(t)
 		_, more := free.factsV1(t)
@@ -506,6 +493,27 @@ func TestV1TellsALimitedKeyWhatHistoriesTellIt(t *testing.T) {
 	if compared < worlds || statuses < worlds {
 		t.Errorf("only %d facts and %d statuses compared", compared, statuses)
 	}
+}
+
+// twoOffices makes a world of a bag for each plate, and of posts by a limited key. It returns this key,
+// and the world as this key and as one without limits see it.
+func twoOffices(t *testing.T, m *worldMaker) (key *apikey.Key, limited, free *office) {
+	t.Helper()
+	key = writer(m)
+	unlimited := *key
+	unlimited.Airlines, unlimited.Airports = all, all
+	limited, free = newOffice(key), newOffice(&unlimited)
+	for i, plate := range worldPlates {
+		messages := m.victim(plate)
+		if p := m.post(pick(m, worldPlates), i); limited.may(t, p) {
+			messages = append(messages, p)
+		}
+		for _, s := range messages {
+			limited.take(t, s)
+			free.take(t, s)
+		}
+	}
+	return key, limited, free
 }
 
 // sameStatuses compares the loading statuses that a limited key gets with those that an unlimited

@@ -72,20 +72,7 @@ func TestSearchesTellAKeyNothingThatPlatesDoNotTell(t *testing.T) {
 	compared, complete := 0, 0
 	for seed := range uint64(worlds) {
 		m := &worldMaker{Rand: rand.New(rand.NewPCG(seed, 19))}
-		key := writer(m)
-		unlimited := *key
-		unlimited.Airlines, unlimited.Airports = all, all
-		o, free := newOffice(key), newOffice(&unlimited)
-		for i, plate := range worldPlates {
-			messages := m.victim(plate)
-			if p := m.post(pick(m, worldPlates), i); o.may(t, p) {
-				messages = append(messages, p)
-			}
-			for _, s := range messages {
-				o.take(t, s)
-				free.take(t, s)
-			}
-		}
+		key, o, free := twoOffices(t, m)
 		told, _ := o.factsV1(t)
 		for fact := range o.foundBySearch(t) {
 			if compared++; !told[fact] {
