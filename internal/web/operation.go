@@ -43,20 +43,20 @@ type Keys interface {
 
 // Call is one request to an operation. Serve must not keep it after it has returned.
 type Call struct {
-	Key       *apikey.Key
-	Session   session.Session // of the browser, if the request has no key; otherwise zero
-	Request   *http.Request
-	RequestID string
-	Values    []string // of the placeholders, in order; "" if missing or blank
-	Query     Query
-	Body      []byte // nil if it was cut off, or was too large
-	TooLarge  bool   // the body was longer than the limit of the operation
-	Buffer    []byte // empty; append the answer to it, so that its memory is reused
+	Key      *apikey.Key
+	Session  session.Session // of the browser, if the request has no key; otherwise zero
+	Request  *http.Request
+	Values   []string // of the placeholders, in order; "" if missing or blank
+	Query    Query
+	Body     []byte // nil if it was cut off, or was too large
+	TooLarge bool   // the body was longer than the limit of the operation
+	Buffer   []byte // empty; append the answer to it, so that its memory is reused
 
 	// Tail holds members, each after a comma, that end an answer 200 to /v1 and are not part of its
 	// ETag.
 	Tail []byte
 
+	requestID   string
 	operation   *Operation
 	callback    string
 	badCallback bool
@@ -92,17 +92,17 @@ func (c *Call) reuse(answer []byte) {
 
 // Answer is the answer of an operation.
 type Answer struct {
-	Status     int
-	Body       []byte // a JSON object
-	RetryAfter bool   // the caller should try again in a second
-	Cause      error  // why the service could not answer the request; for the log
+	Status int
+	Body   []byte // a JSON object
+	Cause  error  // why the service could not answer the request; for the log
 
-	parts    [][]byte     // the answer before Body
-	location string       // path of the resource that was made, or ""; only for /v1
-	tail     []byte       // members that are not part of the ETag
-	problem  bool         // Body holds problem details
-	cookie   *http.Cookie // the cookie to set, or nil; only for /v1
-	stream   func(context.Context, *Stream)
+	parts      [][]byte     // the answer before Body
+	retryAfter bool         // the caller should try again in a second
+	location   string       // path of the resource that was made, or ""; only for /v1
+	tail       []byte       // members that are not part of the ETag
+	problem    bool         // Body holds problem details
+	cookie     *http.Cookie // the cookie to set, or nil; only for /v1
+	stream     func(context.Context, *Stream)
 }
 
 // Faults returns own, and the fault of the callback if it has one.
@@ -144,6 +144,6 @@ func (c *Call) MayUse() bool { return c.Key.MayUse(c.operation.Right) }
 // Unavailable answers that it is not known whether the request took effect.
 func (c *Call) Unavailable(cause error) Answer {
 	a := c.refuse(c.operation.Refusals.Unavailable, fault.UnavailableV1)
-	a.RetryAfter, a.Cause = true, cause
+	a.retryAfter, a.Cause = true, cause
 	return a
 }

@@ -70,7 +70,7 @@ func (c *Call) problem(p *fault.Problem, detail string, errors []RequestError) A
 	dst = strictjson.AppendNumber(dst, "status", p.Status)
 	dst = strictjson.AppendText(dst, "detail", cmp.Or(detail, p.Remedy))
 	dst = strictjson.AppendMember(dst, "code", p.Code)
-	dst = strictjson.AppendMember(dst, "request_id", c.RequestID)
+	dst = strictjson.AppendMember(dst, "request_id", c.requestID)
 	if len(errors) > 0 {
 		dst = append(dst, `,"errors":[`...)
 		for _, e := range errors {

@@ -20,9 +20,9 @@ func requestID(header http.Header) string {
 // caller sent an X-Request-Id, since callers may send the same one twice.
 func (c *Call) UniqueID() string {
 	if _, given := c.Request.Header["X-Request-Id"]; !given {
-		return c.RequestID
+		return c.requestID
 	}
-	return c.RequestID + "." + rand.Text()
+	return c.requestID + "." + rand.Text()
 }
 
 func saneID(id string) bool {

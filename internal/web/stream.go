@@ -128,7 +128,7 @@ func (s *Site) OpenStreams() (open int) {
 
 func (c *Call) tooManyStreams() Answer {
 	a := c.Problem(fault.RateLimitV1, "The key has "+strconv.Itoa(c.site.Settings.Streams)+" open streams and waiting requests at this process")
-	a.RetryAfter = true
+	a.retryAfter = true
 	return a
 }
 

@@ -136,9 +136,9 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.engine.Serv
 func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	began := s.Clock()
 	c := s.calls.Get().(*Call)
-	c.Request, c.RequestID = r, requestID(r.Header)
+	c.Request, c.requestID = r, requestID(r.Header)
 	c.site, c.controller = s, http.NewResponseController(w)
-	w.Header()["X-Request-Id"] = []string{c.RequestID}
+	w.Header()["X-Request-Id"] = []string{c.requestID}
 
 	answer := s.reply(w, c, here)
 
@@ -150,7 +150,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	if c.Key != nil {
 		key = c.Key.Name
 	}
-	s.record(access{r, template, answer.Status, s.Clock().Sub(began) - c.idle, bytesSent(w, r), key, c.RequestID, answer.Cause})
+	s.record(access{r, template, answer.Status, s.Clock().Sub(began) - c.idle, bytesSent(w, r), key, c.requestID, answer.Cause})
 	if answer.Status >= http.StatusBadRequest {
 		discard(w, r, c.received > 0, limit)
 	}
@@ -186,7 +186,7 @@ func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 	h := w.Header()
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
-	if answer.RetryAfter {
+	if answer.retryAfter {
 		h.Set("Retry-After", "1")
 	}
 	if c.v1() {
