@@ -104,15 +104,14 @@ func (s *search) trace(ctx context.Context, trails Trails) ([]trail.Traced, erro
 	if s.by != "plate" {
 		flights := []bag.Flight{s.flight}
 		if s.airport != "" {
-			departing, err := trails.FlightsAt(ctx, s.airport, false, s.flight.Day)
-			if err != nil {
-				return nil, err
+			flights = nil
+			for _, arriving := range []bool{false, true} {
+				there, err := trails.FlightsAt(ctx, s.airport, arriving, s.flight.Day)
+				if err != nil {
+					return nil, err
+				}
+				flights = append(flights, there...)
 			}
-			arriving, err := trails.FlightsAt(ctx, s.airport, true, s.flight.Day)
-			if err != nil {
-				return nil, err
-			}
-			flights = slices.Concat(departing, arriving)
 		}
 		var err error
 		if s.by == "last_name" {

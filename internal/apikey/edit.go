@@ -61,14 +61,13 @@ func Revoke(path, name string) error {
 		return fmt.Errorf("revoke key %s: %w", name, err)
 	}
 	err := edit(path, func(file []byte, keys []*Key) ([]byte, []*Key, error) {
-		for i, key := range keys {
-			if key.Name == name {
-				file, err := markRevoked(file, i)
-				key.Revoked = true
-				return file, keys, err
-			}
+		i := slices.IndexFunc(keys, func(key *Key) bool { return key.Name == name })
+		if i < 0 {
+			return nil, nil, ErrNoSuchKey
 		}
-		return nil, nil, ErrNoSuchKey
+		file, err := markRevoked(file, i)
+		keys[i].Revoked = true
+		return file, keys, err
 	})
 	if err != nil {
 		return fmt.Errorf("revoke key %s: %w", name, err)
