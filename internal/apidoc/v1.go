@@ -108,24 +108,25 @@ func responsesV1(op operation.Operation) object {
 		success["ETag"] = reference("headers", "ETag")
 		all["304"] = object{"description": "Nothing has changed since the answer with the ETag in If-None-Match.", "headers": success}
 	}
+	byStatus := map[int][]*fault.Problem{}
 	for _, p := range problemsOf(op) {
-		status := strconv.Itoa(p.Status)
-		answer, there := all[status].(object)
-		if !there {
-			given := maps.Clone(headers)
-			if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
-				given["Retry-After"] = reference("headers", "RetryAfter")
-			}
-			if p.Status == http.StatusUnauthorized {
-				given["WWW-Authenticate"] = reference("headers", "Challenge")
-			}
-			answer = object{"description": "", "headers": given, "content": object{"application/problem+json": object{
-				"schema": reference("schemas", "Problem"), "examples": object{},
-			}}}
-			all[status] = answer
+		byStatus[p.Status] = append(byStatus[p.Status], p)
+	}
+	for status, problems := range byStatus {
+		description, examples, given := "", object{}, maps.Clone(headers)
+		for _, p := range problems {
+			description += "- [" + p.Name + "](" + web.ProblemPages + p.Name + ") " + p.Title + "\n"
+			examples[p.Name] = object{"value": exampleOf(p)}
 		}
-		answer["description"] = answer["description"].(string) + "- [" + p.Name + "](" + web.ProblemPages + p.Name + ") " + p.Title + "\n"
-		answer["content"].(object)["application/problem+json"].(object)["examples"].(object)[p.Name] = object{"value": exampleOf(p)}
+		switch status {
+		case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+			given["Retry-After"] = reference("headers", "RetryAfter")
+		case http.StatusUnauthorized:
+			given["WWW-Authenticate"] = reference("headers", "Challenge")
+		}
+		all[strconv.Itoa(status)] = object{"description": description, "headers": given, "content": object{
+			"application/problem+json": object{"schema": reference("schemas", "Problem"), "examples": examples},
+		}}
 	}
 	for _, status := range cookies[op.ID] {
 		all[strconv.Itoa(status)].(object)["headers"].(object)["Set-Cookie"] = reference("headers", "SessionCookie")
