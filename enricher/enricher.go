@@ -51,9 +51,9 @@ func (e *Enricher) Happened(m *parser.Message, received time.Time) (at time.Time
 	return timed.Happened, m.Kind.IsProcessing() && !timed.Read.IsZero()
 }
 
-// timed returns a bag.Message that has only the times of m, and a flightDater for the flights of m.
-// received is the received time of m.
-func (e *Enricher) timed(m *parser.Message, received time.Time) (made bag.Message, dated flightDater) {
+// timed returns a bag.Message that has only the times of m, and the reference day of m. received is
+// the received time of m.
+func (e *Enricher) timed(m *parser.Message, received time.Time) (made bag.Message, day bag.Day) {
 	made.Received, made.Happened, made.Order = received, received, received
 	day, isRead := reference(m, received)
 	if isRead && m.Processing.HasTime {
@@ -70,22 +70,15 @@ func (e *Enricher) timed(m *parser.Message, received time.Time) (made bag.Messag
 		}
 	}
 	made.LocalDay = bag.DayOf(e.airports.Local(m.Version.Airport, made.Happened))
-	return made, flightDater{e.airlines, day}
+	return made, day
 }
 
-// flightDater turns a flight element into a bag.Segment: it adds the year, and the code by which
-// airlines are compared.
-type flightDater struct {
-	airlines  *airline.Library
-	reference bag.Day // from which dates take their year
-}
-
-// segment returns a flight element with its day. If the date exists in no year, it returns the zero
-// Segment.
-func (s flightDater) segment(f parser.Flight) bag.Segment {
+// segment returns a flight element with its year, and with the code by which airlines are compared.
+// If the date exists in no year, it returns the zero Segment.
+func (e *Enricher) segment(f parser.Flight, reference bag.Day) bag.Segment {
 	if f.Present() {
-		if day, ok := Resolve(f.Date, s.reference); ok {
-			return s.on(f, day)
+		if day, ok := Resolve(f.Date, reference); ok {
+			return e.on(f, day)
 		}
 	}
 	return bag.Segment{}
@@ -93,17 +86,17 @@ func (s flightDater) segment(f parser.Flight) bag.Segment {
 
 // connection returns the connection flight of a .U, or nil if there is none. Its day is 0 and its
 // airport is "" if they are absent.
-func (s flightDater) connection(f parser.Flight) *bag.Segment {
+func (e *Enricher) connection(f parser.Flight, reference bag.Day) *bag.Segment {
 	if !f.Present() {
 		return nil
 	}
-	day, _ := Resolve(f.Date, s.reference) // 0 without a date
-	made := s.on(f, day)
+	day, _ := Resolve(f.Date, reference) // 0 without a date
+	made := e.on(f, day)
 	return &made
 }
 
 // on returns a flight element as a segment with this day.
-func (s flightDater) on(f parser.Flight, day bag.Day) bag.Segment {
-	flight := bag.Flight{Airline: s.airlines.Code(f.Airline), Number: f.Number, Day: day}
+func (e *Enricher) on(f parser.Flight, day bag.Day) bag.Segment {
+	flight := bag.Flight{Airline: e.airlines.Code(f.Airline), Number: f.Number, Day: day}
 	return bag.Segment{Flight: flight, Carrier: f.Airline, Airport: f.Airport}
 }

@@ -16,15 +16,14 @@ import (
 func (e *Enricher) Filing(m *parser.Message, raw string, received time.Time) bag.Filing {
 	filing := bag.Filing{Raw: raw, Received: received}
 	day, _ := reference(m, received)
-	dated := flightDater{e.airlines, day}
 	for i := range m.Groups {
-		filing.Entries = e.addEntries(filing.Entries, m, &m.Groups[i], dated)
+		filing.Entries = e.addEntries(filing.Entries, m, &m.Groups[i], day)
 	}
 	if len(m.Groups) > 1 {
 		filing.Entries = merged(filing.Entries)
 	}
 	if len(filing.Entries) == 0 {
-		filing.Stowage, filing.Ends = e.positioned(m, dated)
+		filing.Stowage, filing.Ends = e.positioned(m, day)
 	}
 	return filing
 }
@@ -46,9 +45,9 @@ func flightsOf(m *bag.Message) (named []bag.Flight, ends []bag.End) {
 
 // addEntries appends an entry for each plate of a group, in plate order. The entries share their
 // lists, which have no spare capacity.
-func (e *Enricher) addEntries(to []bag.Entry, m *parser.Message, g *parser.Group, dated flightDater) []bag.Entry {
+func (e *Enricher) addEntries(to []bag.Entry, m *parser.Message, g *parser.Group, reference bag.Day) []bag.Entry {
 	list := plates(g)
-	message := e.message(bag.Message{}, m, g, dated)
+	message := e.message(bag.Message{}, m, g, reference)
 	named, ends := flightsOf(message)
 	stowage := slices.Clip(bag.Containers([]*bag.Message{message}))
 	var pnrs []string
@@ -105,9 +104,9 @@ func merged(entries []bag.Entry) []bag.Entry {
 
 // positioned returns the containers that a message without tags positions, and the ends of their
 // legs.
-func (e *Enricher) positioned(m *parser.Message, dated flightDater) (all []bag.Container, ends []bag.End) {
+func (e *Enricher) positioned(m *parser.Message, reference bag.Day) (all []bag.Container, ends []bag.End) {
 	for i := range m.Groups {
-		message := e.message(bag.Message{}, m, &m.Groups[i], dated)
+		message := e.message(bag.Message{}, m, &m.Groups[i], reference)
 		if c := bag.Containers([]*bag.Message{message}); c != nil {
 			_, of := flightsOf(message)
 			all, ends = append(all, c...), append(ends, of...)

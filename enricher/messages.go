@@ -41,7 +41,7 @@ func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, w
 	m.Parse(s.Raw, e.airports)
 
 	var all bag.Message // the fields that the messages of all groups share
-	var dated flightDater
+	var reference bag.Day
 	for i := range m.Groups {
 		g := &m.Groups[i]
 		irregularity, ok := wanted(g)
@@ -49,24 +49,24 @@ func (e *Enricher) addGroups(to []*bag.Message, plate bag.Plate, s bag.Stored, w
 			continue
 		}
 		if all.Received.IsZero() {
-			all, dated = e.timed(m, s.Received)
+			all, reference = e.timed(m, s.Received)
 			all.Raw, all.Text, all.Position = s.Raw, m.Canonical(), s.Position
 		}
-		made := e.message(all, m, g, dated)
+		made := e.message(all, m, g, reference)
 		made.Group, made.Irregularity, made.Original = int32(i), irregularity, original(plate, g)
 		made.AirlineData = slices.Clone(g.AirlineData) // the parser reuses its memory
-		made.Connection = dated.connection(g.Loading.Connection)
+		made.Connection = e.connection(g.Loading.Connection, reference)
 		to = append(to, made)
 	}
 	return to
 }
 
 // message returns made with the fields that the group and the head of m give.
-func (e *Enricher) message(made bag.Message, m *parser.Message, g *parser.Group, dated flightDater) *bag.Message {
+func (e *Enricher) message(made bag.Message, m *parser.Message, g *parser.Group, reference bag.Day) *bag.Message {
 	made.Head, made.Details, made.Stowage, made.LongDevice = m.Head, g.Details, g.Loading.Stowage, g.Loading.LongDevice
-	made.Outbound, made.Inbound = dated.segment(g.Outbound), dated.segment(g.Inbound)
+	made.Outbound, made.Inbound = e.segment(g.Outbound, reference), e.segment(g.Inbound, reference)
 	for _, o := range g.Onward {
-		if s := dated.segment(o); !s.IsZero() {
+		if s := e.segment(o, reference); !s.IsZero() {
 			made.Onward = append(made.Onward, s)
 		}
 	}
