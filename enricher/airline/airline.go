@@ -28,21 +28,20 @@ type Library struct {
 // one ICAO code, the last one counts.
 func New(extra ...Pair) *Library {
 	l := &Library{iata: make(map[string]string, 1000)}
+	busiest := make(map[string]holder, 2000) // by code: its busiest holder; without a pair if several have as many flights
 	holders := readHolders()
-	most, holding := map[string]int{}, map[string]int{} // by code: the weekly flights of its busiest holder, and the number of holders with as many
 	for _, h := range holders {
 		for _, code := range [...]string{h.IATA, h.ICAO} {
-			switch {
-			case holding[code] == 0 || h.flights > most[code]:
-				most[code], holding[code] = h.flights, 1
-			case h.flights == most[code]:
-				holding[code]++
+			switch before, held := busiest[code]; {
+			case !held || h.flights > before.flights:
+				busiest[code] = h
+			case h.flights == before.flights:
+				busiest[code] = holder{flights: h.flights}
 			}
 		}
 	}
 	for _, h := range holders {
-		busiest := func(code string) bool { return code != "" && most[code] == h.flights && holding[code] == 1 }
-		if busiest(h.IATA) && busiest(h.ICAO) {
+		if h.ICAO != "" && busiest[h.IATA] == h && busiest[h.ICAO] == h {
 			l.iata[h.ICAO] = h.IATA
 		}
 	}
