@@ -56,16 +56,3 @@ func (t *itinerary) join() {
 		t.legs[i].Status = max(t.legs[i].Status, l.Status)
 	}
 }
-
-// exits holds the airports out of which a leg leads so far. Each place has at most one such leg.
-type exits struct {
-	current *currentBSMs
-	taken   placeSet
-	asked   smallmap.Set[string] // the airports for which take was called
-}
-
-// take reports whether the caller must add a leg out of the airport: the BSMs of the airport do not
-// decide which leg leads out of it, and take has not returned true for this place before.
-func (e *exits) take(airport string) bool {
-	return e.asked.Add(airport) && !e.current.decidesExit(airport) && e.taken.add(airport)
-}

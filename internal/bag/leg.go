@@ -30,25 +30,28 @@ func (r Rules) setLegs(b *Bag) {
 // the latest first. Each leg is NotLoaded, or NoStatus if it can have no loading status.
 func (r Rules) livingLegs(current *currentBSMs, latest []*Message, events []Event) []Leg {
 	all := itinerary{from: departures{places: r.Places}}
-	out := exits{current: current, taken: placeSet{places: r.Places}}
+	exits := placeSet{places: r.Places} // the airports out of which a leg of rule 2 or 3 leads
+	// takeExit reports whether a leg out of the airport must be added: the BSMs of the airport do not
+	// decide which leg leads out of it, and no leg out of this place was added.
+	takeExit := func(airport string) bool { return !current.decidesExit(airport) && exits.add(airport) }
 	for _, m := range latest { // rule 1
 		all.add(m.outbound(), NotLoaded)
 	}
 	for _, m := range latest { // rule 2
 		for l := range m.onward() {
-			if l.From != "" && out.take(l.From) {
+			if l.From != "" && takeExit(l.From) {
 				all.add(l, NotLoaded)
 			}
 		}
 	}
 	for _, e := range slices.Backward(events) { // rule 3, .I
 		m := e.Message
-		if in := m.Inbound; !in.IsZero() && !e.Positioning && !current.ignored.Has(m) && out.take(in.Airport) {
+		if in := m.Inbound; !in.IsZero() && !e.Positioning && !current.ignored.Has(m) && takeExit(in.Airport) {
 			all.add(m.inbound(), NoStatus)
 		}
 	}
 	for _, e := range slices.Backward(events) { // rule 3, .F of a BPM
-		if m := e.Message; m.Kind.IsProcessing() && !m.Outbound.IsZero() && out.take(m.Airport) {
+		if m := e.Message; m.Kind.IsProcessing() && !m.Outbound.IsZero() && takeExit(m.Airport) {
 			all.add(m.outbound(), NotLoaded)
 		}
 	}
