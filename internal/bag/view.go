@@ -177,9 +177,7 @@ func (v *Viewer) visibility(b *Bag) *visibility {
 	for i := range b.Events {
 		at.seen[i] = at.seen[i] || pnrs.Has(b.Events[i].pnr())
 	}
-	if founder := b.founder(); founder >= 0 {
-		at.seesFounder = at.seen[founder]
-	}
+	at.seesFounder = at.seen[b.founder()]
 	v.visible.Set(&b.Events[0], at)
 	return at
 }
@@ -256,7 +254,7 @@ func (v *Viewer) unseen(plate []Bag) (messages, others []*Message) {
 
 // founder returns the index of the event whose message is the founder of the bag: the message that
 // was received first, among those that name a passenger or, if none does, among all. A report or a
-// positioning is never the founder. founder returns -1 if there is none.
+// positioning is never the founder, and no bag has only these.
 func (b *Bag) founder() int {
 	found, named := -1, false
 	for i := range b.Events {
