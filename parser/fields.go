@@ -47,12 +47,8 @@ func isCapital(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 // isDigits reports whether s is one or more digits.
 func isDigits(s string) bool {
-	for i := range len(s) {
-		if !isDigit(s[i]) {
-			return false
-		}
-	}
-	return s != ""
+	_, ok := number(s)
+	return ok
 }
 
 // capital returns s if s is one capital, else "".

@@ -168,12 +168,10 @@ func (o *outline) stray() line {
 
 // origin returns the last origin line with day and time before the identifier; "" if there is none.
 func (o *outline) origin() (found string) {
-	for at := 0; at < o.identifier.from; {
-		l := o.lineFrom(at)
+	for l := o.lineFrom(0); l.at < o.identifier.from; l = o.lineFrom(l.at + len(l.text)) {
 		if isOrigin(l.text) {
 			found = l.text
 		}
-		at = l.at + len(l.text)
 	}
 	return found
 }
