@@ -19,30 +19,17 @@ const (
 // query holds the reading commands of one call of Read.
 type query struct {
 	reader  *Reader
-	args    []any
-	cmds    []goredis.Cmder
-	replies []*goredis.StringSliceCmd
-	large   bool // a reply is known to be large
-	lists   bool // it reads the plates of a flight, which may be many
+	replies []*goredis.StringSliceCmd // the commands, with their replies; its capacity suffices for all
+	large   bool                      // a reply is known to be large
+	lists   bool                      // it reads the plates of a flight, which may be many
 }
 
-func (r *Reader) newQuery(commands int) *query {
-	return &query{
-		reader:  r,
-		args:    make([]any, 0, 5*commands),
-		cmds:    make([]goredis.Cmder, 0, commands),
-		replies: make([]*goredis.StringSliceCmd, 0, commands),
-	}
-}
-
-// addCommands adds a command for each name, and returns their replies, which send sets.
+// addCommands adds a command for each name. It returns a part of q.replies, since send may replace
+// replies.
 func addCommands[T any](ctx context.Context, q *query, names []T, key func(name T) string, command string, rest ...any) []*goredis.StringSliceCmd {
 	first := len(q.replies)
 	for _, name := range names {
-		at := len(q.args)
-		q.args = append(append(q.args, command, key(name)), rest...)
-		reply := goredis.NewStringSliceCmd(ctx, q.args[at:len(q.args):len(q.args)]...)
-		q.cmds, q.replies = append(q.cmds, reply), append(q.replies, reply)
+		q.replies = append(q.replies, goredis.NewStringSliceCmd(ctx, append([]any{command, key(name)}, rest...)...))
 	}
 	return q.replies[first:]
 }
@@ -68,19 +55,19 @@ func (r *Reader) sharedTrips(atOnce int) *batcher.Batcher[*query] {
 // send sends the commands. After a nil error every reply is complete, or empty if the key has a
 // wrong type.
 func (q *query) send(ctx context.Context) error {
-	if len(q.cmds) == 0 {
+	if len(q.replies) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(len(q.cmds))+q.reader.patience)
+	ctx, cancel := context.WithTimeout(ctx, redis.ReadLimit(len(q.replies))+q.reader.patience)
 	defer cancel()
 	underWay := q.reader.underWay.Add(1)
 	defer q.reader.underWay.Add(-1)
 	var err error
-	switch few := len(q.cmds) <= fewCommands; {
+	switch few := len(q.replies) <= fewCommands; {
 	case few && q.lists:
 		err = q.reader.listTrips.Do(ctx, q)
 	case underWay < fewQueries || !few || q.large:
-		err = q.reader.sendAlone(ctx, q.cmds, int(underWay))
+		err = q.reader.sendAlone(ctx, q.replies, int(underWay))
 	default:
 		err = q.reader.trips.Do(ctx, q)
 	}
@@ -108,7 +95,7 @@ func keyOf(reply *goredis.StringSliceCmd) string {
 // once. Each query checks the errors of its own replies.
 func (r *Reader) sendTogether(ctx context.Context, queries []*query) error {
 	type request struct{ command, key string }
-	cmds := make([]goredis.Cmder, 0, 2*len(queries))
+	var replies []*goredis.StringSliceCmd
 	first := make(map[request]*goredis.StringSliceCmd, 2*len(queries))
 	for _, q := range queries {
 		for i, reply := range q.replies {
@@ -119,10 +106,10 @@ func (r *Reader) sendTogether(ctx context.Context, queries []*query) error {
 				continue
 			}
 			first[request] = reply
-			cmds = append(cmds, reply)
+			replies = append(replies, reply)
 		}
 	}
-	return r.roundTrip(ctx, cmds)
+	return r.roundTrip(ctx, replies)
 }
 
 // A query with many commands uses several connections at once, so that several processors read its
@@ -135,16 +122,20 @@ const (
 
 // sendAlone sends the commands of a query, in parts if there are many. For a cluster the client
 // makes the parts.
-func (r *Reader) sendAlone(ctx context.Context, cmds []goredis.Cmder, underWay int) error {
-	parts := min(parallel.Workers(len(cmds), repliesPerPart), max(1, partsAtOnce/underWay))
+func (r *Reader) sendAlone(ctx context.Context, replies []*goredis.StringSliceCmd, underWay int) error {
+	parts := min(parallel.Workers(len(replies), repliesPerPart), max(1, partsAtOnce/underWay))
 	if r.store.redis.Cluster() {
 		parts = 1
 	}
-	return parallel.Do(len(cmds), parts, func(from, to int) error { return r.roundTrip(ctx, cmds[from:to]) })
+	return parallel.Do(len(replies), parts, func(from, to int) error { return r.roundTrip(ctx, replies[from:to]) })
 }
 
 // roundTrip sends commands in one round trip. The time limit is that of ctx: of the whole query, or
 // of a shared trip.
-func (r *Reader) roundTrip(ctx context.Context, cmds []goredis.Cmder) error {
-	return r.store.redis.ReadWithin(ctx, func(p goredis.Pipeliner) { _ = p.BatchProcess(ctx, cmds...) })
+func (r *Reader) roundTrip(ctx context.Context, replies []*goredis.StringSliceCmd) error {
+	return r.store.redis.ReadWithin(ctx, func(p goredis.Pipeliner) {
+		for _, reply := range replies {
+			_ = p.Process(ctx, reply)
+		}
+	})
 }

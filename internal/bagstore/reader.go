@@ -60,8 +60,8 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	if err := budget.Need(ctx, expected); err != nil {
 		return trail.Found{}, unavailable("wait for the memory of a question", err)
 	}
-	k, q := r.store.keys, r.newQuery(w.Size())
-	q.large, q.lists = large, len(w.Flights)+len(w.Airports)+len(w.Named) > 0
+	k := r.store.keys
+	q := &query{reader: r, replies: make([]*goredis.StringSliceCmd, 0, w.Size()), large: large, lists: len(w.Flights)+len(w.Airports)+len(w.Named) > 0}
 	living := []any{"(" + strconv.FormatInt(r.store.now().Unix(), 10), "+inf", "byscore"} // selects the members that have not expired
 	flights := addCommands(ctx, q, w.Flights, k.flight, "zrange", living...)
 	airports := addCommands(ctx, q, w.Airports, k.airport, "zrange", living...)
@@ -81,13 +81,12 @@ func (r *Reader) Read(ctx context.Context, w trail.Wanted) (trail.Found, error) 
 	if err := budget.Need(ctx, q.measure(&w, flights)-expected); err != nil {
 		return trail.Found{}, unavailable("wait for the memory of a question", err)
 	}
-	found := trail.Found{
+	return trail.Found{
 		Flights: r.ascending(flights), Airports: r.flights(airports, w.Airports), PNRs: r.ascending(pnrs), Originals: r.ascending(originals),
 		RushPNRs: r.ascending(rushPNRs), Contents: r.ascending(contents), Named: r.named(named, w.Named),
 		PlateMessages: r.held(trails, w.PlateMessages), Stowage: r.held(stowage, nil),
-	}
-	found.PlateVersions, found.StowageVersions = versions(trailVersions), versions(stowageVersions)
-	return found, nil
+		PlateVersions: versions(trailVersions), StowageVersions: versions(stowageVersions),
+	}, nil
 }
 
 // Lengths implements trail.Index.

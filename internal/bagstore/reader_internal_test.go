@@ -30,7 +30,7 @@ func TestQueriesThatShareARoundTripGetTheirOwnReplies(t *testing.T) {
 	var queries []*query
 	var replies [][]*goredis.StringSliceCmd
 	for _, command := range []string{readHash, readFields, readHash} {
-		q := r.newQuery(1)
+		q := &query{reader: r}
 		queries, replies = append(queries, q), append(replies, addCommands(t.Context(), q, plates, s.keys.plate, command))
 	}
 	if err := r.sendTogether(t.Context(), queries); err != nil {
