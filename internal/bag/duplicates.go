@@ -23,7 +23,6 @@ func (r Rules) withoutCopies(ctx context.Context, messages []*Message) ([]*Messa
 	sorted := slices.Clone(messages)
 	slices.SortFunc(sorted, (*Message).compareReceipt)
 	seen := copyFinder{rules: r}
-	seen.untimed = slices.ContainsFunc(sorted, func(m *Message) bool { return m.Kind.IsProcessing() && !m.isTimed() })
 	events := sorted[:0]
 	for start := 0; start < len(sorted); {
 		end := start + 1
@@ -49,7 +48,6 @@ const askEvery = 1024
 // copyFinder recognises copies. Messages are added in the order in which they were received.
 type copyFinder struct {
 	rules   Rules
-	untimed bool     // there is a BPM without a read time; otherwise neither statuses nor runs of BPMs are needed
 	sets    []Status // a buffer for statuses
 	reads   smallmap.Set[reading]
 	runs    smallmap.Map[series, run]
@@ -87,9 +85,6 @@ type statusBPM struct {
 // the message that name the plate, or position the container.
 func (c *copyFinder) add(groups []*Message) (isCopy bool) {
 	m := groups[0]
-	if m.isTimed() && !c.untimed {
-		return c.readAgain(m)
-	}
 	sets, key := c.statuses(groups), series{m.Kind, m.Airport}
 	before := c.runs.Value(key)
 	if before.text != m.Text {
