@@ -29,9 +29,6 @@ type Bag struct {
 	Reflighted []Reflighted // one for each of Originals; without Originals at most one, which is found by PNR and surname
 	RushTag    *Bag         // the last rush bag of the chain that re-flights this one
 
-	reflights []*Message   // the BSMs that make it its own rush bag, in order
-	current   *currentBSMs // nil once the legs are made
-
 	PNRs     []string // the PNRs that find it (rules §4), in capitals
 	Surnames []string // the surnames that find it, as FoldName returns them
 
@@ -180,13 +177,13 @@ func leaveBehind(legs []Leg, reflight *Message, except []Flight) {
 }
 
 // leaveBehindOwn is LeaveBehind for the legs of a bag that is its own rush bag, except legs on
-// flights that its rush BSMs name.
-func (b *Bag) leaveBehindOwn(legs []Leg) {
+// flights that reflights name, the BSMs that make it one.
+func leaveBehindOwn(legs []Leg, reflights []*Message) {
 	var named []Flight
-	for _, m := range b.reflights {
+	for _, m := range reflights {
 		named = slices.AppendSeq(named, m.Flights())
 	}
-	leaveBehind(legs, b.reflights[0], named)
+	leaveBehind(legs, reflights[0], named)
 }
 
 // FirstReflight returns the message of the first REFLIGHTED event; nil if there is none.

@@ -59,22 +59,12 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 	bags := make([]Bag, len(parts))
 	for i, part := range parts {
 		bags[i] = Bag{Plate: plate, FirstDay: firstDay(part), places: r.Places}
-		bags[i].reflights = ownRush(plate, part)
-		bags[i].OwnRush = bags[i].reflights != nil
-		if bags[i].Events, bags[i].current, err = r.events(ctx, plate, part); err != nil {
-			return nil, err
-		}
 	}
 	addReports(bags, reports)
-	for i := range bags {
-		if err := ctx.Err(); err != nil {
+	for i, part := range parts {
+		if err := r.complete(ctx, &bags[i], part, positionings); err != nil {
 			return nil, err
 		}
-		b := &bags[i]
-		slices.SortStableFunc(b.Events, func(x, y Event) int { return x.Message.compare(y.Message) })
-		b.Events = withPositionings(b.Events, positionings)
-		b.describe()
-		r.setLegs(b)
 	}
 	slices.SortFunc(bags, func(a, b Bag) int { return Compare(&a, &b) })
 	if len(bags) > 1 {
@@ -83,6 +73,21 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 		}
 	}
 	return bags, nil
+}
+
+// complete makes a bag that has only its plate, its first flight date and the events of its reports.
+// messages and positionings are in the order of events.
+func (r Rules) complete(ctx context.Context, b *Bag, messages, positionings []*Message) error {
+	events, current, err := r.events(ctx, b.Plate, messages)
+	if err != nil {
+		return err
+	}
+	events = append(events, b.Events...)
+	slices.SortStableFunc(events, func(x, y Event) int { return x.Message.compare(y.Message) })
+	b.Events = withPositionings(events, positionings)
+	b.describe()
+	r.setLegs(b, current, ownRush(b.Plate, messages))
+	return nil
 }
 
 // Compare orders bags as lists show them: by plate, PNR, surname, first flight date and first

@@ -7,22 +7,23 @@ import (
 	"bagtrail/internal/smallmap"
 )
 
-// setLegs sets the legs of a bag, Cancelled, and the names that find it. The living legs (rules §3)
-// come first, then the legs of the other flights that its messages name.
-func (r Rules) setLegs(b *Bag) {
-	latest := b.current.latestFirst()
+// setLegs sets the legs of a bag, Cancelled, OwnRush, and the names that find it. The living legs
+// (rules §3) come first, then the legs of the other flights that its messages name. reflights are the
+// BSMs that make it its own rush bag, in order.
+func (r Rules) setLegs(b *Bag, current *currentBSMs, reflights []*Message) {
+	latest := current.latestFirst()
 	b.findBy(latest)
-	living := r.livingLegs(b.current, latest, b.Events)
+	living := r.livingLegs(current, latest, b.Events)
 	r.sortByTravel(living, b.Events)
 	s := r.newStatuses(living)
 	s.seat(b.Events)
 	s.follow(b.Events)
-	if b.OwnRush {
-		b.leaveBehindOwn(living)
+	if b.OwnRush = reflights != nil; b.OwnRush {
+		leaveBehindOwn(living, reflights)
 	}
 	others := otherLegs(s, b.Events)
 	r.sortByTravel(others, b.Events)
-	b.Legs, b.current = append(living, others...), nil
+	b.Legs = append(living, others...)
 	b.Cancelled = !b.Unknown && len(living) == 0
 }
 
