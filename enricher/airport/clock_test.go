@@ -52,6 +52,7 @@ func TestLocalTimesBecomeInstants(t *testing.T) {
 		{"over the date line: the day after", "APW", "2011-12-31 12:00:00", "2011-12-30T22:00:00Z"},
 		{"farthest east", "CXI", "2026-01-01 00:00:00", "2025-12-31T10:00:00Z"},
 		{"farthest west", "PPG", "2025-12-31 23:59:59", "2026-01-01T10:59:59Z"},
+		{"last day of a leap year that no table of changes reaches", "ZRH", "2040-12-31 12:00:00", "2040-12-31T11:00:00Z"},
 	} {
 		day, second := wall(t, c.local)
 		if got := lib.Instant(c.airport, day, second).Format(time.RFC3339); got != c.utc {
