@@ -1,6 +1,7 @@
 package enricher
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -12,9 +13,7 @@ import (
 func plates(g *parser.Group) []bag.Plate {
 	var list []bag.Plate
 	for number := range g.Plates() {
-		var digits [20]byte
-		padded := strconv.AppendUint(digits[:0], 1e10+number, 10) // a 1 before the ten digits
-		list = append(list, bag.Plate(padded[1:]))
+		list = append(list, bag.Plate(fmt.Sprintf("%010d", number)))
 	}
 	return list
 }
