@@ -62,11 +62,14 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 		return
 	}
 	for err := error(nil); err == nil; {
-		if s.due { // the index is read first, so that the cursor of the heartbeat is that of now
-			if err = s.catchUp(ctx); err == nil {
-				err = s.heartbeat()
-			}
+		select {
+		case <-beats: // first, since the key may have been revoked while the listener took nothing
+			err = s.beat(ctx)
 			continue
+		case <-checks:
+			err = s.renew(ctx)
+			continue
+		default:
 		}
 		select {
 		case <-ctx.Done():
@@ -79,11 +82,22 @@ func (f *Feed) Stream(ctx context.Context, a Asker, c changes.Cursor, to Listene
 				err = s.tell(ctx, published)
 			}
 		case <-beats:
-			s.due, err = true, s.renew(ctx)
+			err = s.beat(ctx)
 		case <-checks:
 			err = s.renew(ctx)
 		}
 	}
+}
+
+// beat checks the key and the index, and sends a heartbeat.
+func (s *stream) beat(ctx context.Context) error {
+	if err := s.renew(ctx); err != nil {
+		return err
+	}
+	if err := s.catchUp(ctx); err != nil {
+		return err
+	}
+	return s.heartbeat()
 }
 
 // stream is one stream.
@@ -92,7 +106,6 @@ type stream struct {
 	asker    Asker
 	cursor   changes.Cursor // after the changes that were sent
 	behind   bool           // the index may have more changes, since the last read has failed, or the key has changed
-	due      bool           // a heartbeat is due
 	to       Listener
 	beats    <-chan time.Time
 	checks   <-chan time.Time
@@ -190,10 +203,15 @@ func (s *stream) waitForMemory(ctx context.Context, bytes int) error {
 // pulse checks the key and sends a heartbeat if these are due. catchUp calls it, since it may take
 // long.
 func (s *stream) pulse(ctx context.Context) error {
-	if err := s.check(ctx); err != nil || !s.due {
-		return err
+	select {
+	case <-s.beats:
+		if err := s.renew(ctx); err != nil {
+			return err
+		}
+		return s.heartbeat()
+	default:
+		return s.check(ctx)
 	}
-	return s.heartbeat()
 }
 
 // sizeOf returns the bytes of the documents of changes.
@@ -208,9 +226,6 @@ func sizeOf(list []Change) (bytes int) {
 // before it sends the changes.
 func (s *stream) check(ctx context.Context) error {
 	select {
-	case <-s.beats:
-		s.due = true
-		return s.renew(ctx)
 	case <-s.checks:
 		return s.renew(ctx)
 	default:
@@ -282,7 +297,6 @@ func (s *stream) reset(ctx context.Context, reason string) error {
 
 // heartbeat sends the cursor.
 func (s *stream) heartbeat() error {
-	s.due = false
 	id := s.cursor.String()
 	data := append(strictjson.AppendString([]byte(`{"cursor":`), id), '}')
 	if err := s.to.Send(EventHeartbeat, id, data); err != nil {
