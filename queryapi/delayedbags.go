@@ -39,17 +39,18 @@ func (d *DelayedBags) bags(ctx context.Context, request wtr.Request, key *apikey
 	}
 	found.shown, found.reached = append(found.shown, '['), make(map[bag.Day][]bag.Plate)
 	for _, plate := range request.Plates {
+		seen := views(byPlate[plate], viewer)
 		for day := utc - 1; day <= utc+1; day++ { // one of them is the day at any station
-			meant := currentBags(byPlate[plate], day)
-			if viewer == nil || len(meant) > 0 && len(views(meant, viewer)) == len(meant) {
+			meant, known := currentBags(byPlate[plate], day), currentBags(seen, day)
+			if viewer == nil || len(meant) > 0 && len(known) == len(meant) && known[0].FirstDay == meant[0].FirstDay {
 				found.reached[day] = append(found.reached[day], plate)
 			}
 		}
 		// If the key sees no bag, the answer shows only data from the request. The same holds for
 		// several bags, since it is not known whose names to show.
 		shown := &bag.Bag{Plate: plate, Description: bag.Description{Surname: request.Surname}, Rush: plate[0] == '2'}
-		if seen := currentBags(views(byPlate[plate], viewer), today); len(seen) == 1 {
-			shown = seen[0]
+		if known := currentBags(seen, today); len(known) == 1 {
+			shown = known[0]
 		}
 		found.shown = bagjson.AppendPassengerBag(strictjson.AppendComma(found.shown), shown, bagdoc.RushPlate(shown, viewer))
 	}

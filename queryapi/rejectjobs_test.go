@@ -102,7 +102,8 @@ func (d *rejectDesk) fill(n int, airports ...string) (ids []string) {
 	return ids
 }
 
-// keepTexts keeps texts as rejects of ZRH that came from Kafka a second apart, with the origins 0, 1, ….
+// keepTexts keeps texts as rejects of ZRH that came from Kafka a second apart, with the origins 0,
+// 1, ….
 func (d *rejectDesk) keepTexts(texts ...string) {
 	d.t.Helper()
 	list := make([]ingestor.Rejection, len(texts))

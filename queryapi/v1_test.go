@@ -495,8 +495,8 @@ func TestV1TellsALimitedKeyWhatHistoriesTellIt(t *testing.T) {
 	}
 }
 
-// twoOffices makes a world of a bag for each plate, and of posts by a limited key. It returns this key,
-// and the world as this key and as one without limits see it.
+// twoOffices makes a world of a bag for each plate, and of posts by a limited key. It returns this
+// key, and the world as this key and as one without limits see it.
 func twoOffices(t *testing.T, m *worldMaker) (key *apikey.Key, limited, free *office) {
 	t.Helper()
 	key = writer(m)

@@ -53,6 +53,7 @@ func TestLocalTimesBecomeInstants(t *testing.T) {
 		{"farthest east", "CXI", "2026-01-01 00:00:00", "2025-12-31T10:00:00Z"},
 		{"farthest west", "PPG", "2025-12-31 23:59:59", "2026-01-01T10:59:59Z"},
 		{"last day of a leap year that no table of changes reaches", "ZRH", "2040-12-31 12:00:00", "2040-12-31T11:00:00Z"},
+		{"the day after", "ZRH", "2041-01-01 12:00:00", "2041-01-01T11:00:00Z"},
 	} {
 		day, second := wall(t, c.local)
 		if got := lib.Instant(c.airport, day, second).Format(time.RFC3339); got != c.utc {

@@ -75,8 +75,8 @@ func (r Rules) Fold(ctx context.Context, plate Plate, messages, stowage []*Messa
 	return bags, nil
 }
 
-// complete makes a bag that has only its plate, its first flight date and the events of its reports.
-// messages and positionings are in the order of events.
+// complete makes a bag that has only its plate, its first flight date and the events of its
+// reports. messages and positionings are in the order of events.
 func (r Rules) complete(ctx context.Context, b *Bag, messages, positionings []*Message) error {
 	events, current, err := r.events(ctx, b.Plate, messages)
 	if err != nil {

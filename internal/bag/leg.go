@@ -8,8 +8,8 @@ import (
 )
 
 // setLegs sets the legs of a bag, Cancelled, OwnRush, and the names that find it. The living legs
-// (rules §3) come first, then the legs of the other flights that its messages name. reflights are the
-// BSMs that make it its own rush bag, in order.
+// (rules §3) come first, then the legs of the other flights that its messages name. reflights are
+// the BSMs that make it its own rush bag, in order.
 func (r Rules) setLegs(b *Bag, current *currentBSMs, reflights []*Message) {
 	latest := current.latestFirst()
 	b.findBy(latest)
@@ -32,8 +32,8 @@ func (r Rules) setLegs(b *Bag, current *currentBSMs, reflights []*Message) {
 func (r Rules) livingLegs(current *currentBSMs, latest []*Message, events []Event) []Leg {
 	all := itinerary{from: departures{places: r.Places}}
 	exits := placeSet{places: r.Places} // the airports out of which a leg of rule 2 or 3 leads
-	// takeExit reports whether a leg out of the airport must be added: the BSMs of the airport do not
-	// decide which leg leads out of it, and no leg out of this place was added.
+	// takeExit reports whether a leg out of the airport must be added: the BSMs of the airport do
+	// not decide which leg leads out of it, and no leg out of this place was added.
 	takeExit := func(airport string) bool { return !current.decidesExit(airport) && exits.add(airport) }
 	for _, m := range latest { // rule 1
 		all.add(m.outbound(), NotLoaded)

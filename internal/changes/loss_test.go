@@ -741,10 +741,8 @@ func TestAnIndexIsBuiltAgainWithTheCodesByWhichAirlinesAreComparedNow(t *testing
 	}
 }
 
-// A new epoch begins after a stop, because a partition of the marks has lost its end. Flights have
-// departed meanwhile.
-// killedAtTakeover is an index for owners that are killed when they have written the progress with which
-// they begin.
+// killedAtTakeover is an index for owners that are killed when they have written the progress with
+// which they begin.
 type killedAtTakeover struct{ changes.Index }
 
 func (k killedAtTakeover) Tell(ctx context.Context, e changes.Epoch, partition int, t changes.IndexWrite) (more bool, err error) {
@@ -754,6 +752,8 @@ func (k killedAtTakeover) Tell(ctx context.Context, e changes.Epoch, partition i
 	return false, errKilled
 }
 
+// A new epoch begins after a stop, because a partition of the marks has lost its end. Flights have
+// departed meanwhile.
 func TestWhatDepartedBeforeANewEpochIsMarked(t *testing.T) {
 	for _, tc := range []struct{ lost, killed bool }{{false, false}, {true, false}, {true, true}} {
 		w := newWorld(t)
@@ -952,5 +952,30 @@ func TestATimeWithinTheEpochIsToldThoughTheFloorWasRaisedMeanwhile(t *testing.T)
 	page, err := reader.Next(t.Context(), c, everything, 10)
 	if reset := new(changes.ResetError); !errors.As(err, &reset) {
 		t.Errorf("of three minutes ago: %d plates, error %v, want a reset", len(page.Candidates), err)
+	}
+}
+
+// While an owner marks the departures of a stop, Redis loses the index. The next owner must not begin
+// behind departures that are not marked yet.
+func TestAnIndexThatIsLostDuringDeparturesDoesNotSayThatAllAreMarked(t *testing.T) {
+	const at = 1
+	w := newWorld(t)
+	c := &clock{now: w.now}
+	change := func(conf *changes.Config) { conf.Departures, conf.Now = new(reference), c.get }
+	plate := platesIn(at, 1)[0]
+	w.set(plate, "ONE")
+	before := w.ready(at, 0, change)
+	before.mustRun()
+	before.handler.Release()
+	before.mustLook()
+
+	c.move(12 * time.Hour)
+	w.set(plate, "TWO")
+	o := w.ready(at, 0, change)
+	o.mustRun() // publishes a change of now
+	w.forget(at)
+	o.mustLook()
+	if p, known := w.progress(at); !known || p.Departed.After(w.now.Add(6*time.Hour)) {
+		t.Errorf("the progress is %+v; the owner stopped at %v and has looked up a few hours since", p, w.now)
 	}
 }

@@ -27,7 +27,7 @@ type Record struct {
 	Epoch   int64
 	Bags    []byte    // a JSON array of the bags, as a key without limits sees them; nil if they are too large for a record
 	PNRs    []string  // of every message of the plate, in capitals; nil if they are too large for a record
-	Flights []string  // those of Airlines, as FlightName returns them; nil if they are too large, or in a record of an earlier version
+	Flights []string  // every flight that a message of the plate names, as FlightName returns it; nil if they are too large, or in a record of an earlier version
 	Time    time.Time // by which the bags were folded
 }
 
@@ -222,8 +222,8 @@ func (s textSet) add(texts ...string) {
 	}
 }
 
-// sorted returns the texts except "" in order. The result is never nil, which says that they are
-// too large.
+// sorted returns the texts except "" in order. The result is never nil: nil says that the texts
+// are too large.
 func (s textSet) sorted() []string {
 	delete(s, "")
 	return append([]string{}, slices.Sorted(maps.Keys(s))...)

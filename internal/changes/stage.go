@@ -27,10 +27,10 @@ type Index interface {
 	// Progress returns the progress of a partition. There is none if e is not the current epoch.
 	Progress(ctx context.Context, e Epoch, partition int) (Progress, error)
 	// Tell writes entries, floor and times, and after them the sequence up to which every change is
-	// told. Sequences and times only rise. more reports whether more than After was told before, by an
-	// earlier attempt or by another owner: readers may have read other states since. If less was told,
-	// Tell writes nothing and fails with ErrIndexLost. It also does so if the epoch has ended; then it
-	// may have written.
+	// told. Sequences and times only rise. more reports whether more than After was told before, by
+	// an earlier attempt or by another owner: readers may have read other states since. If less was
+	// told, Tell writes nothing and fails with ErrIndexLost. It fails with ErrIndexLost too if the
+	// epoch has ended, but then it may have written.
 	Tell(ctx context.Context, e Epoch, partition int, t IndexWrite) (more bool, err error)
 }
 

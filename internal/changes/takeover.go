@@ -63,15 +63,15 @@ func (o *owner) begin(ctx context.Context) (lostEnd int64, err error) {
 	if o.consumed > end { // the consumer will find later that the topic has lost its end, and will begin again
 		o.consumed = first
 	}
+	if o.departures == nil { // otherwise the owner continues with its own
+		now := o.conf.Now()
+		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
+	}
 	if err := o.continueAfter(ctx, &p, first); err != nil {
 		return 0, err
 	}
 	o.rememberFrom, o.raised = 0, time.Time{}
 	o.forgetDigests(end)
-	if o.departures == nil { // otherwise the owner continues with its own
-		now := o.conf.Now()
-		o.departures = newDepartures(p.Departed, time.Unix(o.epoch.Begun, 0), now.Add(-o.conf.Retention), now)
-	}
 	if lostEnd = o.toldEnd(p); lostEnd <= p.Told+1 {
 		lostEnd = o.next
 	}
@@ -94,9 +94,10 @@ func (o *owner) continueAfter(ctx context.Context, p *predecessor, first int64) 
 	if p.known && told == p.Told {
 		return nil
 	}
-	// Departed is written with the progress, which is all that the next owner reads if this one is killed now.
+	// Departed is written with the progress: if this owner is killed now, the next one begins with
+	// both.
 	_, err = o.conf.Index.Tell(ctx, o.epoch, o.partition, IndexWrite{
-		After: AfterAny, AfterBuilt: p.built, Floor: floor, Told: told, Departed: p.Departed,
+		After: AfterAny, AfterBuilt: p.built, Floor: floor, Told: told, Departed: o.departures.until,
 	})
 	return err
 }

@@ -28,8 +28,8 @@ type boardPage struct {
 	WithDelay int
 }
 
-// boardRow is a flight on the board. It is flat, and its fields are shown as they are, since
-// templates are slow.
+// boardRow is a flight on the board. It is flat, and most of its fields are shown as they are,
+// since templates are slow.
 type boardRow struct {
 	Key      string // the name of the flight in the script, see visit.rows
 	Class    string

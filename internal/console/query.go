@@ -280,8 +280,8 @@ func isPNR(s string) bool {
 	return parser.IsPNR(s) && strings.ContainsAny(s, "0123456789")
 }
 
-// flightOf splits a word into airline and number, as they are written. ok is false if the word is not
-// a flight. An airline of three characters has three letters here, since A1B234 is a PNR.
+// flightOf splits a word into airline and number, as they are written. ok is false if the word is
+// not a flight. An airline of three characters has three letters here, since A1B234 is a PNR.
 func flightOf(word string) (airline, number string, ok bool) {
 	airline, _, ok = parser.FlightOf(word)
 	if !ok || len(airline) == 3 && !parser.IsThreeCapitals(airline) {

@@ -291,9 +291,9 @@ func (w *worker) checkResults() error {
 }
 
 // commit commits the offset if it has moved or become safe, and if the time every has passed since
-// the last commit. Its metadata are the safe offset, and the identity of the store of results. After
-// errCommit the worker leaves the generation, after errStoreChanged it goes back. After the worker
-// has gone back, commit does nothing until the offset is greater than the committed one.
+// the last commit. Its metadata are the safe offset, and the identity of the store of results.
+// After errCommit the worker leaves the generation, after errStoreChanged it goes back. After the
+// worker has gone back, commit does nothing until the offset is greater than the committed one.
 func (w *worker) commit(every time.Duration) error {
 	if err := w.checkResults(); err != nil {
 		return err
@@ -303,8 +303,8 @@ func (w *worker) commit(every time.Duration) error {
 		metadata = fmt.Sprint(w.safe, " ", w.identity)
 	}
 	// If everything before the committed offset has become safe since, the offset is committed once
-	// more. Otherwise, if no records follow, the next worker would believe that the results of the last
-	// ones may still be lost, however old they are.
+	// more. Otherwise, if no records follow, the next worker would believe that the results of the
+	// last ones may still be lost, however old they are.
 	becameSafe := w.offset == w.committed && w.safe == w.offset && w.metadata != "" && w.metadata != metadata
 	if w.offset <= w.committed && !becameSafe || time.Since(w.lastCommit) < every {
 		return nil

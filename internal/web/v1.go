@@ -106,8 +106,8 @@ func (c *Call) reserve(size int) bool {
 	return c.MayUse() && c.take(n)
 }
 
-// unreadable refuses a request to /v1 if there was no memory for its body, or if the body is too large,
-// was cut off, or has the wrong media type. It returns false otherwise.
+// unreadable refuses a request to /v1 if there was no memory for its body, or if the body is too
+// large, was cut off, or has the wrong media type. It returns false otherwise.
 func (c *Call) unreadable() (Answer, bool) {
 	switch {
 	case c.crowded && !c.MayUse():

@@ -79,7 +79,8 @@ type route struct {
 	pattern  pattern // for operations of /v1, which have no skeleton
 }
 
-// match returns the values of the placeholders of a path. It returns false if the path does not match.
+// match returns the values of the placeholders of a path. It returns false if the path does not
+// match.
 func (r *route) match(segments []string) (values []string, ok bool) {
 	if r.V1() {
 		return r.pattern.match(segments)
@@ -158,8 +159,8 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	s.calls.Put(c)
 }
 
-// reply determines the answer and writes it. A panic becomes an internal error. The memory of a large
-// answer is counted until it is written.
+// reply determines the answer and writes it. A panic becomes an internal error. The memory of a
+// large answer is counted until it is written.
 func (s *Site) reply(w http.ResponseWriter, c *Call, here *route) Answer {
 	defer c.giveBack()
 	var answer Answer

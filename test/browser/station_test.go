@@ -74,8 +74,8 @@ func startStation(t *testing.T) *station {
 	return s
 }
 
-// startNginx starts an nginx with servers, which listens at an address. All other settings are those
-// of Debian.
+// startNginx starts an nginx with servers, which listens at an address. All other settings are
+// those of Debian.
 func startNginx(t *testing.T, address, servers string) {
 	t.Helper()
 	program := os.Getenv("BAGTRAIL_TEST_NGINX")

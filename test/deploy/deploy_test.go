@@ -47,7 +47,7 @@ func TestContainersSetOnlySettings(t *testing.T) {
 				env = append(env, variable+"="+value)
 			}
 		}
-		shown := config(t, env)
+		shown := config(t, name, env)
 		for _, entry := range env {
 			if variable, _, _ := strings.Cut(entry, "="); !strings.Contains(shown, "# "+strings.TrimSuffix(variable, "_FILE")) {
 				t.Errorf("%s: %s is no setting", name, entry)
@@ -228,21 +228,22 @@ func parse(t *testing.T, path string, into any) {
 	}
 }
 
-// config returns what bagtrail config prints with these variables.
-func config(t *testing.T, env []string) string {
+// config returns what bagtrail config prints with these variables. of names them in faults.
+func config(t *testing.T, of string, env []string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	if code := command.Run(t.Context(), []string{"config"}, env, strings.NewReader(""), &stdout, &stderr); code != command.Done {
-		t.Errorf("exit code %d\n%s", code, stderr.String())
+		t.Fatalf("%s: exit code %d\n%s", of, code, stderr.String())
 	}
 	return stdout.String()
 }
 
-// TestTheReadmeNamesEverySetting compares the table of settings with the configuration that the command shows.
+// TestTheReadmeNamesEverySetting compares the table of settings with the configuration that the
+// command shows.
 func TestTheReadmeNamesEverySetting(t *testing.T) {
 	variable := regexp.MustCompile(`BAGTRAIL_[A-Z_]+`)
 	var settings []string
-	for line := range strings.Lines(config(t, nil)) {
+	for line := range strings.Lines(config(t, "defaults", nil)) {
 		_, comment, _ := strings.Cut(line, "# ")
 		settings = append(settings, variable.FindString(comment))
 	}

@@ -113,8 +113,8 @@ func (w *world) someone(r *rand.Rand) passenger {
 	return passenger{pick(r, surnames...), pick(r, givenNames...) + pick(r, titles...), pick(r, w.pnrs...)}
 }
 
-// travel draws one to three connecting flights, the first one on day and one of the ways. It returns
-// nil if there are no ways.
+// travel draws one to three connecting flights, the first one on day and one of the ways. It
+// returns nil if there are no ways.
 func (w *world) travel(r *rand.Rand, day time.Time, ways []route) []flight {
 	var trip []flight
 	for range pick(r, 1, 2, 2, 2, 3) {
