@@ -11,6 +11,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
+	"bagtrail/internal/strictjson"
 )
 
 // Headers of the records, and their values.
@@ -31,7 +32,7 @@ const (
 
 	kindReport = "delayed-bag-report"
 
-	receivedForm = "2006-01-02T15:04:05.000Z07:00" // received times have whole milliseconds
+	receivedForm = strictjson.Millis // received times have whole milliseconds
 )
 
 // rawEnvelope puts a record of the raw topic into an envelope, which shares the memory of the record.

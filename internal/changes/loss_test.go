@@ -722,8 +722,7 @@ func TestAnIndexIsBuiltAgainWithTheCodesByWhichAirlinesAreComparedNow(t *testing
 	w := newWorld(t)
 	const at = 0
 	plates := platesIn(at, 3)
-	o := w.owner(at, 0, func(c *changes.Config) { c.Airlines = airline.New() })
-	w.eventuallyTold(at, -1)
+	o := w.ready(at, 0, func(c *changes.Config) { c.Airlines = airline.New() })
 	for _, p := range plates[:2] {
 		w.set(p, "ONE")
 		o.mustRun()

@@ -137,8 +137,8 @@ func TestALossTellsNoBagsOfAContainerInOtherPartitions(t *testing.T) {
 // Redis was restored from an old snapshot.
 func TestALossOfMoreThanCanBeToldAgainSoonBeginsANewEpoch(t *testing.T) {
 	w := newWorld(t)
-	o, at := w.owner(w.partitionOf(plate), 0), w.partitionOf(plate)
-	w.eventuallyTold(at, -1)
+	at := w.partitionOf(plate)
+	o := w.ready(at, 0)
 	w.bags.set(plate, "ONE")
 	w.mark(slices.Repeat([]changes.Mark{{Plate: plate}}, changes.MaxMarkedAgain+2)...)
 	for int(o.offset) < w.marked() {

@@ -20,6 +20,7 @@ import (
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/messagefile"
 	"bagtrail/internal/rejectstore"
+	"bagtrail/internal/strictjson"
 )
 
 func (p *process) replay() *cobra.Command {
@@ -212,7 +213,7 @@ func (p *process) replayFiles(ctx context.Context, s *service, reader messagefil
 	}.Run(ctx)
 	shown.clear()
 	if _, stopped := errors.AsType[*ingestor.StepError](err); stopped || err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("%w (to repeat: --received %s)", err, received.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+		err = fmt.Errorf("%w (to repeat: --received %s)", err, received.UTC().Format(strictjson.Millis))
 	}
 	_, unprinted := fmt.Fprintln(p.stdout, t)
 	if err = errors.Join(err, unprinted); err != nil {

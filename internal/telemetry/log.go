@@ -11,6 +11,8 @@ import (
 	"github.com/mattn/go-isatty"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
+
+	"bagtrail/internal/strictjson"
 )
 
 // NewLogger returns a logger that writes to w. level is debug, info, warn or error. format is json,
@@ -41,5 +43,5 @@ func IsTerminal(w io.Writer) bool {
 }
 
 func utc(t time.Time, enc zapcore.PrimitiveArrayEncoder) {
-	enc.AppendString(t.UTC().Format("2006-01-02T15:04:05.000Z07:00"))
+	enc.AppendString(t.UTC().Format(strictjson.Millis))
 }
