@@ -465,6 +465,9 @@ func TestRejectsAreReadInPortionsThatCountWithWhatAnswersAreMadeOf(t *testing.T)
 		}
 		memory.Return(all)
 		status, got := d.ask("demo", target, "")
+		for end := time.Now().Add(30 * time.Second); status == 503 && time.Now().Before(end); { // a busy machine may read too slowly
+			status, got = d.ask("demo", target, "")
+		}
 		if status != 200 || target == "" && len(got.Rejects) != len(list) || strings.HasPrefix(target, "?") && len(got.Rejects)+len(got.Next) > 0 {
 			t.Errorf("%q: %d, %d rejects, next %q", target, status, len(got.Rejects), got.Next)
 		}
