@@ -74,7 +74,7 @@ quickstart: ## run the commands of the README's quick start
 	BAGTRAIL_TEST_QUICKSTART=1 go test -count=1 -v ./test/quickstart
 
 screenshots: ## make the pictures of the console in the README (needs the network the first time: Debian, npm)
-	.ci/steps/54-browser -run Screenshots -images $(CURDIR)/docs/images
+	.ci/steps/60-browser -run Screenshots -images $(CURDIR)/docs/images
 
 chaos: ## kill, freeze and restart everything on real servers, at full size, one to two hours (CHAOS="-kills 20 …" for less)
 	servers="$$(.ci/servers up)" && eval "$$servers" && BAGTRAIL_TEST_REQUIRE_REAL=1 go test -count=1 -timeout 12h -v ./test/chaos -full $(CHAOS)
