@@ -44,7 +44,7 @@ func (f *Feed) fold(ctx context.Context, a Asker, epoch int64, candidates []chan
 	if len(plates) == 1 {
 		trails = f.Patient
 	}
-	traced, err := trails.For(sight).At(clock).TracePlates(ctx, plates)
+	traced, err := trails.For(sight).Trace(ctx, plates, clock)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (k *keeper) follow() {
 func (k *keeper) queried(plate bag.Plate) string {
 	k.t.Helper()
 	sight := k.asker.Key.SightIfLimited(k.feed.Airports)
-	traced, err := k.feed.Trails.For(sight).At(k.feed.Clock()).TracePlates(k.t.Context(), []bag.Plate{plate})
+	traced, err := k.feed.Trails.For(sight).Trace(k.t.Context(), []bag.Plate{plate}, k.feed.Clock())
 	if err != nil {
 		k.t.Fatal(err)
 	}

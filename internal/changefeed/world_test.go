@@ -18,7 +18,6 @@ import (
 	"bagtrail/enricher/airport"
 	"bagtrail/ingestor"
 	"bagtrail/internal/apikey"
-	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
@@ -84,7 +83,7 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 	w.acceptor = ingestor.NewAcceptor(w.door)
 	brief := bagdoc.Writer{Airports: library, References: flights, Fields: bagdoc.Brief, MaxEvents: 100}
 	stage := changes.New(changes.Config{
-		Kafka: w.kafka, Group: "owners", Marks: "bag.dirty", Changes: "bag.changes", Index: w.index, Bags: tracer{trails},
+		Kafka: w.kafka, Group: "owners", Marks: "bag.dirty", Changes: "bag.changes", Index: w.index, Bags: trails,
 		Departures: flights, Reloads: new(changes.Reloads),
 		Append:  func(dst []byte, t trail.Traced) []byte { dst, _ = brief.Append(dst, t); return dst },
 		Behind:  func() bool { return false },
@@ -99,13 +98,6 @@ func newWorldOf(t testing.TB, partitions int, flights *flightref.Store) *world {
 	})
 	w.settle()
 	return w
-}
-
-// tracer implements changes.Bags.
-type tracer struct{ *trail.Reader }
-
-func (t tracer) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
-	return t.At(now).TracePlates(ctx, plates)
 }
 
 // run runs a part of the world until the test ends.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"bagtrail/internal/bag"
 	"bagtrail/internal/bagdoc"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/changes"
@@ -55,7 +54,7 @@ func (s *service) openChanges(context.Context) error {
 	s.changed = telemetry.NewConsumer(s.registry, "changes", []string{"tell"}, s.clock)
 	s.changes = changes.New(changes.Config{
 		Kafka: s.client, Group: c.Group + "-changes", Marks: c.MarksTopic, Changes: c.ChangesTopic,
-		Index: s.changeIndex(), Retention: s.conf.Rules.ChangesRetention, Bags: tracer{s.trails.Uncached().Over(s.store.PatientReader())},
+		Index: s.changeIndex(), Retention: s.conf.Rules.ChangesRetention, Bags: s.trails.Uncached().Over(s.store.PatientReader()),
 		Departures: s.flights, Reloads: &s.reloads, Airlines: s.airlines,
 		Append: func(dst []byte, t trail.Traced) []byte {
 			dst, _ = w.Append(dst, t) // always true: the writer has no Viewer, so it sees everything
@@ -137,12 +136,4 @@ func (s *service) restoreChanges(ctx context.Context, start kafka.Start) error {
 		return fmt.Errorf("restore the epoch of changes: %w", err)
 	}
 	return nil
-}
-
-// tracer reads bags for the stage of changes. It implements changes.Bags.
-type tracer struct{ *trail.Reader }
-
-// Trace implements changes.Bags.
-func (t tracer) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]trail.Traced, error) {
-	return t.At(now).TracePlates(ctx, plates)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/budget"
@@ -23,13 +22,6 @@ func (r *Reader) Over(index Index) *Reader {
 	other := *r
 	other.index = index
 	return &other
-}
-
-// At returns a Reader whose clock always shows the given time. Both share their caches.
-func (r *Reader) At(now time.Time) *Reader {
-	then := *r
-	then.settings.Now = func() time.Time { return now }
-	return &then
 }
 
 // Lengths returns how many messages and reports each plate has.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/smallmap"
@@ -43,6 +44,13 @@ func (r *Reader) TracePlates(ctx context.Context, plates []bag.Plate) ([]Traced,
 	}
 	s.tracing = false
 	return s.trace(ctx, s.ofPlates(plates))
+}
+
+// Trace returns the bags that TracePlates returns when the clock shows now.
+func (r *Reader) Trace(ctx context.Context, plates []bag.Plate, now time.Time) ([]Traced, error) {
+	then := *r
+	then.settings.Now = func() time.Time { return now }
+	return then.TracePlates(ctx, plates)
 }
 
 // TracePassenger returns the bags that OfPassenger returns, with their links, in the order of
