@@ -329,7 +329,7 @@ func TestFlightsOfAnAirportComeInTheOrderOfTheirTimes(t *testing.T) {
 	ba := bag.Flight{Airline: "BA", Number: "9", Day: day}
 	noon := time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
 	twin := &answers{
-		flights: []bag.Flight{ba, lx("8"), lx("9"), lx("10"), lx("10A"), lx("7")},
+		flights: []bag.Flight{lx("10"), lx("8"), ba, lx("9"), lx("10A"), lx("7")},
 		totals: map[bag.Flight]trail.Totals{
 			ba: {Bags: 1}, lx("8"): {Bags: 1}, lx("9"): {}, lx("10"): {Bags: 1}, lx("10A"): {Bags: 1},
 			lx("7"): {Bags: 3, Rush: 1, Status: [6]int{bag.NotLoaded: 2, bag.Delayed: 1}, Changed: noon, FarEnd: "JFK"},

@@ -1,14 +1,13 @@
 package trail
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"bagtrail/internal/bag"
 	"bagtrail/internal/budget"
+	"bagtrail/internal/smallmap"
 )
 
 // Totals are the numbers of bags of a flight at an airport. They are the same for every asker.
@@ -48,25 +47,14 @@ func (t *Totals) add(rush bool, changed time.Time, leg *bag.Leg, arriving bool) 
 }
 
 // FlightsAt returns the flights that messages say depart from the airport on a day, or arrive there,
-// in the order of airlines and numbers. A flight may have no bag there any more.
+// each once and in any order. A flight may have no bag there any more.
 func (r *Reader) FlightsAt(ctx context.Context, airport string, arriving bool, day bag.Day) ([]bag.Flight, error) {
 	var w Wanted
 	for _, code := range r.settings.Airports.Codes(airport) {
 		w.Airports = append(w.Airports, bag.AirportDay{Airport: code, Arriving: arriving, Day: day})
 	}
 	found, err := r.index.Read(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	flights := slices.Concat(found.Airports...)
-	slices.SortFunc(flights, compareFlights)
-	return slices.Compact(flights), nil
-}
-
-// compareFlights orders flights of one day by airline, number and suffix.
-func compareFlights(a, b bag.Flight) int {
-	number := func(f bag.Flight) string { return strings.TrimRight(f.Number, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") }
-	return cmp.Or(strings.Compare(a.Airline, b.Airline), cmp.Compare(len(number(a)), len(number(b))), strings.Compare(a.Number, b.Number))
+	return smallmap.Distinct(slices.Concat(found.Airports...)), err
 }
 
 // totalsAtOnce is how many flights one question adds up at the same time: while one waits for

@@ -29,6 +29,7 @@ func (w *world) board(airport string, arriving bool, day int) []string {
 		t := totals[i]
 		lines = append(lines, fmt.Sprintf("%s%s %s %d %d %v %s", f.Airline, f.Number, t.FarEnd, t.Bags, t.Rush, t.Status, t.Changed.Format("02T15:04")))
 	}
+	slices.Sort(lines)
 	return lines
 }
 
@@ -50,7 +51,7 @@ func TestFlightsOfAnAirportAndDay(t *testing.T) {
 			}
 		}
 	}
-	check("ZRH", false, 12, "LX99 LON 1 0 [0 1 0 0 0 0] 12T06:02", "LX100 JFK 3 0 [0 2 0 1 0 0] 12T07:00")
+	check("ZRH", false, 12, "LX100 JFK 3 0 [0 2 0 1 0 0] 12T07:00", "LX99 LON 1 0 [0 1 0 0 0 0] 12T06:02")
 	check("ZRH", true, 11, "LH9 FRA 1 0 [1 0 0 0 0 0] 12T06:01")
 	check("ZRH", true, 12)
 	check("JFK", true, 12, "LX100 ZRH 3 0 [0 2 0 1 0 0] 12T07:00")
@@ -64,7 +65,7 @@ func TestFlightsOfAnAirportAndDay(t *testing.T) {
 	w.send("12T08:00", "BPM", ".V/1LZRH", ".J/R", ".F/LX100/12MAR/JFK", ".N/0724100001001", "ENDBPM")
 	w.send("12T08:01", "BSM", "DEL", ".V/1LZRH", ".F/LX99/12MAR/LON", ".N/0724100003001", ".P/1HUBER", "ENDBSM")
 	w.send("12T08:02", "BSM", ".V/1LZRH", ".F/LX100/12MAR/JFK", ".N/2001100005001", ".E/RUSH", ".P/1KOCH", "ENDBSM")
-	check("ZRH", false, 12, "LX99  0 0 [0 0 0 0 0 0] 01T00:00", "LX100 JFK 4 1 [0 2 0 2 0 0] 12T08:02")
+	check("ZRH", false, 12, "LX100 JFK 4 1 [0 2 0 2 0 0] 12T08:02", "LX99  0 0 [0 0 0 0 0 0] 01T00:00")
 }
 
 func TestAFlightIsOnceOnTheBoardOfAnAirportThatMessagesGiveTwoCodes(t *testing.T) {
