@@ -182,7 +182,7 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 		keys = append(keys, s.key(e.Begun, partition, string(scope)))
 		args = append(append(args, len(list)), list...)
 	}
-	found, err := tell.Run(ctx, s.redis.WriteClient(), keys, args...).Int()
+	result, err := tell.Run(ctx, s.redis.WriteClient(), keys, args...).Text()
 	if err != nil {
 		return false, redis.Unavailable("changestore: tell", err)
 	}
@@ -192,8 +192,8 @@ func (s *Store) Tell(ctx context.Context, e changes.Epoch, partition int, t chan
 	if err != nil {
 		return false, err
 	}
-	if found == 0 || current != e {
+	if result == "lost" || current != e {
 		return false, changes.ErrIndexLost
 	}
-	return found == 2, nil
+	return result == "more", nil
 }

@@ -10,16 +10,16 @@
 --
 -- Entries below the floor, the member 'floor' of KEYS[1], are removed from the keys that are written.
 --
--- Returns 0 if nothing was written, 2 if the score was above ARGV[1], else 1. All keys are in one slot.
--- What readers look at first, KEYS[1], is written last.
-local found = 1
+-- Returns 'lost' if nothing was written, 'more' if the score was above ARGV[1], else 'written'. All
+-- keys are in one slot. What readers look at first, KEYS[1], is written last.
+local result = 'written'
 if tonumber(ARGV[1]) >= -1 then
 	local before = redis.call('ZSCORE', KEYS[1], ARGV[3])
 	if not before or tonumber(before) < tonumber(ARGV[1]) then
-		return 0
+		return 'lost'
 	end
 	if tonumber(before) > tonumber(ARGV[1]) then
-		found = 2
+		result = 'more'
 	end
 end
 local first = {}
@@ -39,4 +39,4 @@ for i = #KEYS, 1, -1 do
 	end
 	redis.call('EXPIREAT', KEYS[i], ARGV[2])
 end
-return found
+return result
