@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"bagtrail/ingestor"
 	"bagtrail/internal/excerpt"
 )
 
@@ -16,22 +17,8 @@ const (
 	maxTable  = 200 // how many faults the table under a text has at most
 )
 
-// diagnosticDoc is a fault of a message. Columns count bytes, from 1; the end is exclusive.
-type diagnosticDoc struct {
-	Code       string `json:"code"`
-	Severity   string `json:"severity"`
-	Line       int    `json:"line"`
-	Column     int    `json:"column"`
-	EndColumn  int    `json:"end_column"`
-	Element    string `json:"element"`
-	Value      string `json:"value"`
-	Expected   string `json:"expected"`
-	Suggestion string `json:"suggestion"`
-	Hint       string `json:"hint"`
-}
-
-// Warning reports whether the fault alone does not reject a message.
-func (d diagnosticDoc) Warning() bool { return d.Severity == "warning" }
+// diagnosticDoc is a fault of a message.
+type diagnosticDoc struct{ ingestor.Diagnostic }
 
 // Short returns the number of the code.
 func (d diagnosticDoc) Short() string { return strings.TrimPrefix(d.Code, "SVCPRB") }
@@ -82,7 +69,7 @@ func checkOf(text string, faults []diagnosticDoc, editable bool) check {
 		for _, f := range byLine[i+1] {
 			l.Marks = mark(l.Marks, content, f)
 			l.Codes = strings.TrimSpace(l.Codes + " " + f.Short())
-			l.Error = l.Error || !f.Warning()
+			l.Error = l.Error || !f.Warning
 		}
 		c.Lines = append(c.Lines, l)
 	}
@@ -163,7 +150,7 @@ func (v *visit) checkReject() (view, *problem) {
 func (c check) FaultCount() string {
 	errors := 0
 	for _, f := range c.Faults {
-		if !f.Warning() {
+		if !f.Warning {
 			errors++
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"bagtrail/ingestor"
 	"bagtrail/internal/bag"
 	"bagtrail/internal/excerpt"
-	"bagtrail/internal/strictjson"
 	"bagtrail/parser"
 )
 
@@ -40,12 +40,12 @@ type rejectDoc struct {
 // unwrap replaces a document {"bim_message": "…"} by the message in it, to which the faults refer.
 // It cuts a text that is too long to be accepted, which cannot be edited.
 func (r *rejectDoc) unwrap() {
-	if text, err := strictjson.StringMember([]byte(r.Text), "bim_message"); r.Form == "json" && err == nil {
+	if text, ok := ingestor.DecodeDocument(r.Text); ok && r.Form == "json" {
 		r.Form, r.Text = "text", text
 	}
 	r.removeNUL()
-	if len(r.Text) > maxMessage {
-		r.Form, r.Text = "long", r.Text[:maxMessage]+"…"
+	if len(r.Text) > ingestor.MaxMessage {
+		r.Form, r.Text = "long", r.Text[:ingestor.MaxMessage]+"…"
 	}
 }
 
@@ -120,10 +120,9 @@ type hour struct {
 }
 
 const (
-	maxListed  = 50                         // how many rejects a page has
-	maxMessage = 64 << 10                   // bytes; a longer message is never accepted
-	maxForm    = 3*maxMessage + 4096        // bytes of a form; a byte of a message may take three bytes in it
-	dismissed  = "Dismissed in the console" // the reason, if none is given
+	maxListed = 50                           // how many rejects a page has
+	maxForm   = 3*ingestor.MaxMessage + 4096 // bytes of a form; a byte of a message may take three bytes in it
+	dismissed = "Dismissed in the console"   // the reason, if none is given
 )
 
 // filters lists the parameters of the list of rejects, which are in its address: its filters, and the
