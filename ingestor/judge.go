@@ -120,8 +120,8 @@ func open(env Envelope) (text string, faults []Diagnostic) {
 // document is not exactly one JSON object, or if bim_message is absent, repeated or not a string.
 // Other members are ignored.
 func DecodeDocument(document string) (message string, ok bool) {
-	message, err := strictjson.StringMember([]byte(document), "bim_message")
-	return message, err == nil
+	m, _ := strictjson.Only([]byte(document), "bim_message") // after an error it has no value
+	return strictjson.Unquote(m.Value)
 }
 
 // noDocument returns the fault of a document that holds no message.

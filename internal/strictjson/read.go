@@ -327,18 +327,3 @@ func Only(text []byte, name string) (Member, error) {
 	}
 	return found[0], nil
 }
-
-// StringMember returns the string value of the only member of an object with that name. Other
-// members are ignored. The error is a *Fault: text is not an object, or the member is absent,
-// repeated or not a string.
-func StringMember(text []byte, name string) (string, error) {
-	m, err := Only(text, name)
-	if err != nil {
-		return "", err
-	}
-	value, ok := Unquote(m.Value)
-	if !ok {
-		return "", &Fault{m.At, "a string"}
-	}
-	return value, nil
-}

@@ -75,17 +75,17 @@ func TestWalkSeesEveryMember(t *testing.T) {
 	}
 }
 
-func TestStringMemberIsThereExactlyOnceAndAString(t *testing.T) {
+func TestTheOnlyMemberIsThereExactlyOnce(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"a":"x"}`: "x", `{"b":[{"a":"y"}],"a":"x"}`: "x", `{"a":""}`: "", `{"\u0061":"x"}`: "x",
+		`{"a":"x"}`: `"x"`, `{"b":[{"a":"y"}],"a": 1 }`: "1", `{"a":""}`: `""`, `{"\u0061":null}`: "null",
 	} {
-		if got, err := strictjson.StringMember([]byte(text), "a"); err != nil || got != want {
-			t.Errorf("%s: %q, %v", text, got, err)
+		if got, err := strictjson.Only([]byte(text), "a"); err != nil || string(got.Value) != want || text[got.At:][:len(want)] != want {
+			t.Errorf("%s: %s at %d, %v", text, got.Value, got.At, err)
 		}
 	}
-	for _, text := range []string{`{}`, `{"A":"x"}`, `{"a":1}`, `{"a":null}`, `{"a":"x","a":"x"}`, `{"a":"x","a":1}`, `{"a":1,"a":"x"}`, `{"a":"x"}x`, `["a"]`, ``} {
-		if got, err := strictjson.StringMember([]byte(text), "a"); err == nil || got != "" {
-			t.Errorf("%s: %q, %v", text, got, err)
+	for _, text := range []string{`{}`, `{"A":"x"}`, `{"a":"x","a":"x"}`, `{"a":"x","a":1}`, `{"a":1,"a":"x"}`, `{"a":"x"}x`, `["a"]`, ``} {
+		if got, err := strictjson.Only([]byte(text), "a"); err == nil || got.Value != nil {
+			t.Errorf("%s: %s, %v", text, got.Value, err)
 		}
 	}
 }
@@ -97,11 +97,11 @@ func TestFaultSaysWhereAndWhatWasExpected(t *testing.T) {
 		{`{"a":^tru}`, "a value"}, {`{"a":-^}`, "a digit"}, {`{"a":1.^}`, "a digit"}, {`{"a":0^1}`, ", or }"}, {`{"a":"x"^`, ", or }"},
 		{`{"a":"x",^}`, "a string"}, {`{"b":[1,^]}`, "a value"}, {`{"b":[1^}`, ", or ]"}, {"{\"a\":\"x^\n\"}", "control characters to be escaped"},
 		{`{"a":"x^`, "the end of the string"}, {`{"a":"x^\q"}`, "an escape sequence of JSON"}, {`{"a":"^\ud800"}`, "an escape sequence of JSON"},
-		{"{\"ü\":\"^\xff\"}", "UTF-8"}, {`{"a":"x"} ^y`, "the end"}, {`{"b":1^}  `, "the member a"}, {`{"a":"x","a":^"y","a":1}`, "a once"}, {`{"a":^5}`, "a string"},
+		{"{\"ü\":\"^\xff\"}", "UTF-8"}, {`{"a":"x"} ^y`, "the end"}, {`{"b":1^}  `, "the member a"}, {`{"a":"x","a":^"y","a":1}`, "a once"},
 		{strings.Repeat("{\"a\":", 513) + "^" + strings.Repeat("{\"a\":", 513), "at most 512 levels"},
 	} {
 		text := strings.Replace(tc.text, "^", "", 1)
-		_, err := strictjson.StringMember([]byte(text), "a")
+		_, err := strictjson.Only([]byte(text), "a")
 		var fault *strictjson.Fault
 		if !errors.As(err, &fault) || fault.Offset != strings.Index(tc.text, "^") || fault.Expected != tc.expected {
 			t.Errorf("%.60s: %+v", tc.text, err)
