@@ -83,11 +83,11 @@ func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, er
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace the file, not the link
 	}
-	unlock, err := lock(filepath.Dir(path))
+	lock, err := wholefile.AwaitLock(filepath.Dir(path))
 	if err != nil {
 		return fmt.Errorf("lock: %w", err)
 	}
-	defer unlock()
+	defer func() { _ = lock.Close() }()
 
 	file, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

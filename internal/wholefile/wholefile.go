@@ -1,4 +1,5 @@
-// Package wholefile replaces files so that a crash never leaves half of one.
+// Package wholefile replaces files so that a crash never leaves half of one, and locks files and
+// folders against other processes.
 package wholefile
 
 import (

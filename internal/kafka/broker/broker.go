@@ -28,12 +28,13 @@ import (
 	"go.uber.org/zap"
 
 	"bagtrail/internal/telemetry"
+	"bagtrail/internal/wholefile"
 )
 
 // Broker is a running broker.
 type Broker struct {
 	cluster *kfake.Cluster
-	lock    lock
+	lock    wholefile.Lock
 	addr    string
 	notes   *noteWriter
 	stop    context.CancelFunc // ends the note writer
@@ -76,7 +77,7 @@ func Start(conf Config) (*Broker, error) {
 	if err := os.MkdirAll(conf.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("in-process kafka: %w", err)
 	}
-	lock, err := lockFile(filepath.Join(conf.Dir, lockName))
+	lock, err := wholefile.TakeLock(filepath.Join(conf.Dir, lockName))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		err = fmt.Errorf("the files in %s are in use by another process, stop it or choose another BAGTRAIL_DATA_DIR: %w", conf.Dir, err)
 	}
