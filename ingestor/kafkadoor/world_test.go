@@ -25,7 +25,7 @@ import (
 	"bagtrail/internal/bag"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/kafkatest"
-	"bagtrail/internal/pause"
+	"bagtrail/internal/redis/redistest"
 )
 
 // brokersVariable names brokers of a real Kafka (comma list), on which the tests then run instead
@@ -351,11 +351,7 @@ func (w *world) grow(partitions int) {
 // eventually waits until something holds.
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if pause.Until(ctx, 2*time.Millisecond, holds) != nil {
-		w.t.Fatalf("it did not come about that %s", what)
-	}
+	redistest.Eventually(w.t, 30*time.Second, "it did not come about that "+what, holds)
 }
 
 // wantFiled fails unless exactly the messages 0 to n-1 are in the index.

@@ -25,7 +25,6 @@ import (
 	"bagtrail/internal/flightref"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/kafkatest"
-	"bagtrail/internal/pause"
 	"bagtrail/internal/redis"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/internal/telemetry"
@@ -114,11 +113,7 @@ func (w *world) run(part func(context.Context) error) {
 // eventually waits until something holds.
 func (w *world) eventually(what string, holds func() bool) {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if pause.Until(ctx, 2*time.Millisecond, holds) != nil {
-		w.t.Fatalf("%s: not within %v", what, patience)
-	}
+	redistest.Eventually(w.t, patience, "it did not come about that "+what, holds)
 }
 
 // settle waits until everything that is marked is told.

@@ -465,14 +465,10 @@ func (g *growing) Trace(ctx context.Context, plates []bag.Plate, now time.Time) 
 // waitForRoom waits until an owner waits for room.
 func waitForRoom(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
 	stacks := make([]byte, 4<<20)
-	if pause.Until(ctx, time.Millisecond, func() bool {
+	redistest.Eventually(t, 20*time.Second, "no owner waits for room", func() bool {
 		return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("semaphore.(*Weighted).Acquire"))
-	}) != nil {
-		t.Fatal("no owner waits for room")
-	}
+	})
 }
 
 // What an owner folds after it has waited for another is what the plates have by then. It keeps no

@@ -70,7 +70,7 @@ func Eventually(t testing.TB, limit time.Duration, otherwise string, condition f
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	if pause.Until(ctx, 20*time.Millisecond, condition) != nil {
+	if pause.Until(ctx, 5*time.Millisecond, condition) != nil {
 		t.Fatalf("%s within %v", otherwise, limit)
 	}
 }
