@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,6 +22,7 @@ import (
 	"bagtrail/internal/trail"
 	"bagtrail/internal/web"
 	"bagtrail/test/race"
+	"bagtrail/test/service"
 )
 
 // askV1 asks with a key, by POST if there is a body.
@@ -590,11 +589,7 @@ func TestALegWhoseFlightLeftWithoutTheBagIsDelayedSinceItLeftWhateverItsDestinat
   - {airline: LX, flight: "204", origin: ZRH, destination: JFK, date: 2026-03-14, departure: {scheduled: 2026-03-14T12:00:00Z}, arrival: {scheduled: 2026-03-14T20:00:00Z}}
   - {airline: LX, flight: "204", origin: GVA, destination: BOS, date: 2026-03-14, departure: {estimated: 2026-03-14T09:05:00Z}, arrival: {scheduled: 2026-03-14T20:00:00Z}}
 `
-	path := filepath.Join(t.TempDir(), "flights.yaml")
-	if err := os.WriteFile(path, []byte(reference), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	flights, err := flightref.Open(path, airport.New().SamePlace, airline.New())
+	flights, err := flightref.Open(service.WriteFile(t, "flights.yaml", reference), airport.New().SamePlace, airline.New())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"bagtrail/ingestor/kafkadoor"
 	"bagtrail/internal/kafka"
 	"bagtrail/internal/kafka/broker"
+	"bagtrail/test/service"
 )
 
 // brokerVariable makes the test binary a process with an in-process broker in that directory, which
@@ -176,10 +177,7 @@ func TestEmbeddedBrokerSaysThatItsAddressIsTaken(t *testing.T) {
 }
 
 func TestEmbeddedBrokerSaysThatItsDirectoryCannotBeUsed(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := service.WriteFile(t, "file", "")
 	if _, err := broker.Start(broker.Config{Dir: file, Addr: "127.0.0.1:0"}); err == nil || !strings.Contains(err.Error(), file) {
 		t.Errorf("error %v", err)
 	}

@@ -5,8 +5,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +14,7 @@ import (
 	"bagtrail/internal/bagstore"
 	"bagtrail/internal/redis/redistest"
 	"bagtrail/test/selfsigned"
+	"bagtrail/test/service"
 )
 
 func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
@@ -23,10 +22,7 @@ func TestTLSTrustsOnlyTheGivenCertificates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, certificate.PEM, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := service.WriteFile(t, "ca.pem", string(certificate.PEM))
 	server, err := miniredis.RunTLS(&tls.Config{Certificates: []tls.Certificate{certificate.Certificate}, MinVersion: tls.VersionTLS12})
 	if err != nil {
 		t.Fatal(err)

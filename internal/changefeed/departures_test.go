@@ -3,8 +3,6 @@ package changefeed_test
 import (
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +11,7 @@ import (
 	"bagtrail/enricher/airline"
 	"bagtrail/internal/changefeed"
 	"bagtrail/internal/flightref"
+	"bagtrail/test/service"
 )
 
 var departures = flag.Int("departures", 2000, "how many bags depart at once in the benchmark")
@@ -76,11 +75,7 @@ func departing(b testing.TB, flights int) *flightref.Store {
 		fmt.Fprintf(&text, "  - {airline: LX, flight: %d, origin: ZRH, destination: JFK, date: 2026-03-14, departure: {scheduled: %s}, arrival: {scheduled: 2026-03-14T20:00:00Z}}\n",
 			i+1, departure.Format(time.RFC3339))
 	}
-	path := filepath.Join(b.TempDir(), "flights.yaml")
-	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-		b.Fatal(err)
-	}
-	store, err := flightref.Open(path, func(a, b string) bool { return a == b }, airline.New())
+	store, err := flightref.Open(service.WriteFile(b, "flights.yaml", text.String()), func(a, b string) bool { return a == b }, airline.New())
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,8 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -64,10 +62,7 @@ func TestRejectsAreListedShownMendedAndDismissedOverHTTP(t *testing.T) {
 	if wrong := rejects("--key", "nobody", "list"); wrong.code != command.Failed || wrong.stderr == "" {
 		t.Errorf("%+v", wrong)
 	}
-	key := filepath.Join(t.TempDir(), "key")
-	if err := os.WriteFile(key, []byte(apikey.DevelopmentKey+"\r\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	key := write(t, t.TempDir(), "key", apikey.DevelopmentKey+"\r\n")
 	if left := rejects("--key", "@"+key, "list"); left.code != command.Done || strings.Count(left.stdout, "\n") != 1 {
 		t.Errorf("%+v", left)
 	}

@@ -19,10 +19,7 @@ func TestServeMakesASecretWithoutKafkaToo(t *testing.T) {
 }
 
 func TestServeWithoutKafkaNeedsNoDirectory(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := write(t, t.TempDir(), "file", "")
 	for _, dir := range []string{filepath.Join(file, "data"), "/proc/data"} {
 		s := serve(t, "BAGTRAIL_KAFKA_BROKERS=off", "BAGTRAIL_DATA_DIR="+dir)
 		if status, answer := s.ask(http.MethodPost, "/v1/session", ""); status != http.StatusNotImplemented {

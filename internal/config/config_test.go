@@ -3,8 +3,6 @@ package config_test
 import (
 	"errors"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"bagtrail/internal/config"
+	"bagtrail/test/service"
 )
 
 // load loads what a command line and an environment say.
@@ -44,15 +43,6 @@ func faults(t *testing.T, args, env []string, checks ...config.Check) []string {
 		return nil
 	}
 	return strings.Split(err.Error(), "\n")
-}
-
-func write(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 func TestDefaultsAreThoseOfTheContract(t *testing.T) {
@@ -133,13 +123,13 @@ func TestEveryVariableOfTheContractSetsItsMember(t *testing.T) {
 	if got := mustLoad(t, args, nil); !reflect.DeepEqual(*got.Config, want) {
 		t.Errorf("flags: got %+v", *got.Config)
 	}
-	if got := mustLoad(t, []string{"--config", write(t, "c.yaml", file.String())}, nil); !reflect.DeepEqual(*got.Config, want) {
+	if got := mustLoad(t, []string{"--config", service.WriteFile(t, "c.yaml", file.String())}, nil); !reflect.DeepEqual(*got.Config, want) {
 		t.Errorf("file: got %+v", *got.Config)
 	}
 }
 
 func TestAFlagCountsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
-	file := write(t, "c.yaml", "http_addr: 127.0.0.1:1\nops_addr: 127.0.0.1:2\ndata_dir: three\nkafka_brokers: [a:1, b:2]\n")
+	file := service.WriteFile(t, "c.yaml", "http_addr: 127.0.0.1:1\nops_addr: 127.0.0.1:2\ndata_dir: three\nkafka_brokers: [a:1, b:2]\n")
 	eff := mustLoad(t,
 		[]string{"--http-addr", "127.0.0.1:7", "--kafka-tls"},
 		[]string{"BAGTRAIL_CONFIG=" + file, "BAGTRAIL_HTTP_ADDR=127.0.0.1:8", "BAGTRAIL_OPS_ADDR=127.0.0.1:9"})
@@ -168,15 +158,15 @@ func TestAFlagCountsOverTheEnvironmentOverTheFileOverTheDefault(t *testing.T) {
 func TestWhatIsShownIsReadBack(t *testing.T) {
 	first := mustLoad(t, []string{"--kafka-brokers=a:1,b:2", "--kafka-changes-topic=", "--kafka-group=it's: #1", "--kafka-topic=null", "--duplicate-window=5m"}, nil)
 	shown := first.String()
-	second := mustLoad(t, []string{"--config", write(t, "c.yaml", shown)}, nil)
+	second := mustLoad(t, []string{"--config", service.WriteFile(t, "c.yaml", shown)}, nil)
 	if !reflect.DeepEqual(first.Config, second.Config) {
 		t.Errorf("read back %+v\nfrom\n%s", *second.Config, shown)
 	}
 }
 
 func TestSecretsComeFromFilesAndAreNeverShown(t *testing.T) {
-	password := write(t, "password", "s3cret\n")
-	url := write(t, "url", "\ufeffredis://app:hunter2@cache:6379/0?password=hunter3\r\n") // as editors of Windows write it
+	password := service.WriteFile(t, "password", "s3cret\n")
+	url := service.WriteFile(t, "url", "\ufeffredis://app:hunter2@cache:6379/0?password=hunter3\r\n") // as editors of Windows write it
 	eff := mustLoad(t,
 		[]string{"--redis-url-file", url, "--kafka-sasl-mechanism=PLAIN", "--kafka-sasl-username=u"},
 		[]string{"BAGTRAIL_KAFKA_SASL_PASSWORD_FILE=" + password, "BAGTRAIL_REDIS_URL=redis://loses", "BAGTRAIL_WTR_URL=https://token@wtr/"})
@@ -212,7 +202,7 @@ func TestMaskKeepsWhatIsNoSecret(t *testing.T) {
 }
 
 func TestEveryFaultIsReportedAtOnce(t *testing.T) {
-	file := write(t, "c.yaml", "retention: soon\nhttp_adr: 127.0.0.1:1\nlog_level: {a: b}\nkafka_topic: a b\n")
+	file := service.WriteFile(t, "c.yaml", "retention: soon\nhttp_adr: 127.0.0.1:1\nlog_level: {a: b}\nkafka_topic: a b\n")
 	got := faults(t,
 		[]string{"--config", file, "--http-tls-cert=c.pem", "--wtr-url=ftp://u:pw@h/", "--ops-addr=", "--kafka-tls=perhaps", "--http-answer-bytes=1MB", "--trusted-proxies=10.0.0.1,proxy", "--cors-origins=https://ops.example/", "--console=yes"},
 		[]string{"BAGTRAIL_HTTP_ADDR=:8080", "BAGTRAIL_KAFKA_EVENTS_TOPIC=bag.events", "BAGTRAIL_KAFKA_BROKER=a:1", "BAGTRAIL_KAFKA_BROKERS=a,b:99999", "BAGTRAIL_TEST_X=1", "HOME=/"},
@@ -249,7 +239,7 @@ func TestFaultsNameTheirVariable(t *testing.T) {
 	}{
 		{args: []string{"--config=/no/such/file"}, variables: []string{"BAGTRAIL_CONFIG"}},
 		{args: []string{"--redis-url-file=/no/such/file"}, variables: []string{"BAGTRAIL_REDIS_URL_FILE"}},
-		{args: []string{"--redis-url-file=" + write(t, "empty", "\n")}, variables: []string{"BAGTRAIL_REDIS_URL_FILE"}},
+		{args: []string{"--redis-url-file=" + service.WriteFile(t, "empty", "\n")}, variables: []string{"BAGTRAIL_REDIS_URL_FILE"}},
 		{args: []string{"--redis-url-file=/dev/null", "--redis-url=redis://a"}, variables: []string{"BAGTRAIL_REDIS_URL"}},
 		{args: []string{"--kafka-brokers=:9092"}, variables: []string{"BAGTRAIL_KAFKA_BROKERS"}},
 		{args: []string{"--kafka-brokers=a:0"}, variables: []string{"BAGTRAIL_KAFKA_BROKERS"}},
@@ -354,12 +344,12 @@ func TestTheDelayedBagSystemHasAnHTTPAddressThatNoFaultRepeats(t *testing.T) {
 
 func TestAFileThatIsNoMappingOfSettingsIsAFault(t *testing.T) {
 	for _, text := range []string{"- a\n", "a: b: c\n", "http_addr: a:1\nhttp_addr: b:1\n", "config: other.yaml\n", "http_addr:\n"} {
-		if got := faults(t, []string{"--config", write(t, "c.yaml", text)}, nil); len(got) == 0 {
+		if got := faults(t, []string{"--config", service.WriteFile(t, "c.yaml", text)}, nil); len(got) == 0 {
 			t.Errorf("%q: no fault", text)
 		}
 	}
 	for _, text := range []string{"", "# nothing\n", "---\n"} {
-		if got := faults(t, []string{"--config", write(t, "c.yaml", text)}, nil); got != nil {
+		if got := faults(t, []string{"--config", service.WriteFile(t, "c.yaml", text)}, nil); got != nil {
 			t.Errorf("%q: %q", text, got)
 		}
 	}

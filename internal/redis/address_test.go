@@ -1,8 +1,6 @@
 package redis_test
 
 import (
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,6 +9,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 
 	"bagtrail/internal/redis"
+	"bagtrail/test/service"
 )
 
 func TestAURLSaysWhereRedisIs(t *testing.T) {
@@ -48,10 +47,7 @@ func TestAURLSaysWhereRedisIs(t *testing.T) {
 }
 
 func TestFaultsInAURLAreSaidTogetherAndWithoutThePassword(t *testing.T) {
-	empty := filepath.Join(t.TempDir(), "empty.pem")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	empty := service.WriteFile(t, "empty.pem", "")
 	for url, want := range map[string][]string{
 		"":                                   {"must begin with redis://"},
 		"localhost:6379":                     {"must begin with redis://"},

@@ -10,8 +10,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +24,7 @@ import (
 	"bagtrail/internal/fault"
 	"bagtrail/internal/operation"
 	"bagtrail/internal/web"
+	"bagtrail/test/service"
 )
 
 // keys is a key store for tests.
@@ -44,12 +43,8 @@ var testKeys = keys{
 // storeOf returns a key store from a file with one key, whose other members are given.
 func storeOf(t *testing.T, key, members string) *apikey.Store {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "keys.yaml")
 	text := fmt.Sprintf("keys: [{%s, digest: 'sha256:%x'}]", members, sha256.Sum256([]byte(key)))
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	store, err := apikey.Open(path, nil)
+	store, err := apikey.Open(service.WriteFile(t, "keys.yaml", text), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
