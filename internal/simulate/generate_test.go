@@ -61,6 +61,7 @@ func TestTheSameOptionsGiveTheSameBytes(t *testing.T) {
 }
 
 func TestWithoutFaultsOfOrderTheFeedIsInTheOrderOfReceivedTimes(t *testing.T) {
+	race.SkipOneGoroutine(t)
 	faults := simulate.DefaultFaults()
 	faults.OutOfOrder = 0
 	feed := simulate.Generate(simulate.Options{Start: start, Bags: 2000, Faults: faults}, nil)
@@ -94,6 +95,7 @@ func TestEveryJourneyIsOverBeforeNow(t *testing.T) {
 }
 
 func TestEachFaultAloneHasItsEffectAndNoOther(t *testing.T) {
+	race.SkipOneGoroutine(t)
 	trace := func(faults string) []string {
 		f, err := simulate.ParseFaults(faults)
 		if err != nil {

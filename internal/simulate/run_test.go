@@ -19,6 +19,7 @@ import (
 	"bagtrail/ingestor"
 	"bagtrail/ingestor/capture"
 	"bagtrail/internal/simulate"
+	"bagtrail/test/race"
 )
 
 // list is a Sink that keeps the messages.
@@ -50,7 +51,7 @@ func TestTheTruthAboutABagIsReportedAfterItsLastMessage(t *testing.T) {
 	sent := &list{}
 	told := map[string]int{} // plate → messages sent when its truth was told
 	var progress []simulate.Summary
-	sum := run(t, ordinary(2000), simulate.Delivery{
+	sum := run(t, ordinary(race.Less(2000, 200)), simulate.Delivery{
 		Sink:     sent.Send,
 		Truth:    func(b simulate.Bag) error { told[b.Plate] = len(sent.messages); return nil },
 		Progress: func(s simulate.Summary) { progress = append(progress, s) },
