@@ -1,6 +1,7 @@
 package bag
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -155,6 +156,13 @@ func (b *Bag) ReflightedAfter(other *Bag) bool {
 		return b.Plate > other.Plate
 	}
 	return last.compare(otherLast) > 0
+}
+
+// ReflightedBefore reports whether b was re-flighted before other: its first REFLIGHTED event is
+// earlier, or one group of a message made both events and the plate of b is lower. Both must be rush
+// bags.
+func (b *Bag) ReflightedBefore(other *Bag) bool {
+	return cmp.Or(b.FirstReflight().compare(other.FirstReflight()), cmp.Compare(b.Plate, other.Plate)) < 0
 }
 
 // LeaveBehind makes living legs of an original Delayed (rules §3, loading status): the legs that

@@ -131,9 +131,6 @@ func (m *Message) compare(n *Message) int {
 	return m.compareReceipt(n)
 }
 
-// Before reports whether m comes before n in the order of events.
-func (m *Message) Before(n *Message) bool { return m.compare(n) < 0 }
-
 // compareReceipt orders messages as they were received (rules §3, duplicates): by received time,
 // position, text, and group. Unlike the order of compare, it does not depend on times that a sender
 // gives.

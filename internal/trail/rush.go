@@ -201,7 +201,7 @@ func (s *session) leaveBehind(ctx context.Context, b *bag.Bag) (first *bag.Bag, 
 		return nil, err
 	}
 	for _, c := range rush {
-		if first == nil || c.FirstReflight().Before(first.FirstReflight()) {
+		if first == nil || c.ReflightedBefore(first) {
 			first = c
 		}
 	}

@@ -72,6 +72,26 @@ func TestBagsOfAChainThatAreTracedTogetherHaveEachOriginalOnce(t *testing.T) {
 	}
 }
 
+// One message makes both rush bags of an original, and one of them is a rush bag of another original
+// too. The event that left the original behind does not depend on what is read with it.
+func TestOfTwoRushBagsOfOneMessageTheLowerPlateLeftTheOriginalBehind(t *testing.T) {
+	const other, first, lower = bag.Plate("0220000001"), bag.Plate("0220000002"), bag.Plate("2220000008")
+	w := newWorld(t)
+	w.send("12T06:00", checkIn(other, "12")...)
+	w.send("12T06:01", checkIn(first, "12")...)
+	w.send("13T06:00", "BSM", ".V/1LZRH", ".F/LX200/13MAR/JFK", ".N/2220000008002", ".P/SMITH", ".M/"+string(first),
+		".N/2220000009001", ".P/SMITH", ".M/"+string(other), "ENDBSM")
+	for _, plates := range [][]bag.Plate{{first}, {other, first}} {
+		traced, err := w.reader().TracePlates(t.Context(), plates)
+		if err != nil || len(traced) != len(plates) {
+			t.Fatalf("%v, %v", traced, err)
+		}
+		if by := traced[len(traced)-1].LeftBy; by == nil || by.Plate != lower {
+			t.Errorf("of %s, %s is left behind by %v", plates, first, by)
+		}
+	}
+}
+
 // Each of the two rush bags names the other as its original.
 func TestAChainHoldsNoPlateTwice(t *testing.T) {
 	const one, other = bag.Plate("2220000002"), bag.Plate("2220000003")
