@@ -84,6 +84,23 @@ func TestEveryRecordIsIndexedOrRejectedBeforeItsOffsetIsCommitted(t *testing.T) 
 	}
 }
 
+// The AsyncAPI document says so: parameters do not count, and some clients write strange ones.
+func TestTheMediaTypeAloneSaysThatAValueIsADocument(t *testing.T) {
+	w := newWorld(t, 1)
+	types := []string{"application/json; charset", " Application/JSON ;charset=utf-8;charset=utf-8", "application/json;"}
+	for i, contentType := range types {
+		document, err := json.Marshal(map[string]string{"bim_message": message(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.produce(0, record(string(document), "content-type", contentType))
+	}
+	w.produce(0, record(message(len(types)), "content-type", "application/jsonlines"))
+	w.consume()
+	w.waitCommitted(int64(len(types) + 1))
+	w.wantFiled(len(types) + 1)
+}
+
 // Brokers bound the packed size of records only.
 func TestAPackedRecordThatIsLargerThanARejectHoldsUpNothing(t *testing.T) {
 	w := newWorld(t, 1)

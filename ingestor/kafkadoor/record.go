@@ -1,7 +1,6 @@
 package kafkadoor
 
 import (
-	"mime"
 	"strconv"
 	"strings"
 	"time"
@@ -76,8 +75,8 @@ func envelope(m *kafka.Record) ingestor.Envelope {
 			}
 			env.Relayed = true // only doors of this service write this header
 		case headerType:
-			media, _, err := mime.ParseMediaType(view(h.Value))
-			env.JSON = err == nil && media == typeJSON
+			media, _, _ := strings.Cut(view(h.Value), ";")
+			env.JSON = strings.EqualFold(strings.TrimSpace(media), typeJSON)
 		case headerKind:
 			env.Report = env.Report || view(h.Value) == kindReport
 		case headerReplayed:
