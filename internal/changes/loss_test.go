@@ -450,6 +450,30 @@ func TestPositionsRiseThoughTheNumberOfPartitionsChanges(t *testing.T) {
 	w.wantLast(moved, "TWO")
 }
 
+// The topic of changes alone gets partitions while an owner runs. Readers take the partition of a
+// record for that of its sequence.
+func TestAChangeStaysInThePartitionOfItsMark(t *testing.T) {
+	w := newWorld(t)
+	all := make([]bag.Plate, 20)
+	for i := range all {
+		all[i] = bag.Plate(fmt.Sprintf("02200%05d", i))
+	}
+	w.grow(2*partitions, w.changes)
+	for p := range partitions {
+		for _, plate := range all {
+			if kafka.PartitionOf([]byte(plate), partitions) == p {
+				w.set(plate, "ONE")
+			}
+		}
+		w.owner(p, 0).mustRun()
+		marks, err := w.kafka.Span(t.Context(), w.marks, p, kafka.Start{})
+		changes, err2 := w.kafka.Span(t.Context(), w.changes, p, kafka.Start{})
+		if err != nil || err2 != nil || marks.To == 0 || changes.To != marks.To {
+			t.Errorf("partition %d has %d marks and %d changes (%v, %v)", p, marks.To, changes.To, err, err2)
+		}
+	}
+}
+
 // A mark of a plate in a partition that is not that of the plate, as a producer with another
 // partitioner writes it.
 func TestAMarkInAForeignPartitionSpoilsNothing(t *testing.T) {

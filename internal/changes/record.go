@@ -97,7 +97,8 @@ func texts(array []byte) (list []string) {
 	return list
 }
 
-// publish publishes changes in the order of their sequences.
+// publish publishes changes in the order of their sequences, in the partition of the owner: readers take
+// it for the partition of the sequences, however many partitions the topic has.
 func (o *owner) publish(ctx context.Context, told []change, now time.Time) error {
 	if len(told) == 0 {
 		return nil
@@ -107,7 +108,7 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 		told[i].Time = now
 		records[i] = told[i].document()
 	}
-	err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records)
+	err := o.conf.Kafka.ProduceTo(ctx, o.conf.Changes, o.partition, records)
 	if errors.Is(err, kafka.ErrTooLarge) {
 		err = o.publishEach(ctx, told, records)
 	}
@@ -124,7 +125,7 @@ func (o *owner) publish(ctx context.Context, told []change, now time.Time) error
 func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.Record) error {
 	for i := range records {
 		r := &told[i].Record
-		err := o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
+		err := o.conf.Kafka.ProduceTo(ctx, o.conf.Changes, o.partition, records[i:i+1])
 		for without := "its bags"; errors.Is(err, kafka.ErrTooLarge) && r.PNRs != nil; without = "its bags, PNRs and flights" {
 			o.log.Warn("a change is too large for the topic of changes: publishing it without "+without,
 				zap.Error(err), zap.Int64("sequence", r.Sequence), zap.Int("bytes", len(records[i].Value)))
@@ -133,7 +134,7 @@ func (o *owner) publishEach(ctx context.Context, told []change, records []kafka.
 			}
 			r.Bags = nil
 			records[i] = r.document()
-			err = o.conf.Kafka.Produce(ctx, o.conf.Changes, records[i:i+1])
+			err = o.conf.Kafka.ProduceTo(ctx, o.conf.Changes, o.partition, records[i:i+1])
 		}
 		if errors.Is(err, kafka.ErrTooLarge) {
 			o.log.Error("a change is too large for the topic of changes even without its bags and flights, and is told by the index alone",

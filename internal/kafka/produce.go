@@ -26,17 +26,28 @@ const maxRequest = 512 << 10
 // of one partition, the records of the others are still written. After an error any of the records may
 // be in the topic.
 func (c *Client) Produce(ctx context.Context, topic string, records []Record) error {
-	return c.produce(ctx, topic, records, true)
+	return c.produce(ctx, topic, records, byKey)
 }
 
 // ProduceAnywhere is Produce for records whose partition does not matter. It ignores the keys and
 // writes all records to one partition. Each attempt takes the next partition, so it also succeeds
 // while a partition has no leader.
 func (c *Client) ProduceAnywhere(ctx context.Context, topic string, records []Record) error {
-	return c.produce(ctx, topic, records, false)
+	return c.produce(ctx, topic, records, anywhere)
 }
 
-func (c *Client) produce(ctx context.Context, name string, records []Record, byKey bool) error {
+// ProduceTo is Produce for records of one partition. It ignores the keys.
+func (c *Client) ProduceTo(ctx context.Context, topic string, partition int, records []Record) error {
+	return c.produce(ctx, topic, records, partition)
+}
+
+// These stand in the place of a partition.
+const (
+	byKey    = -1
+	anywhere = -2
+)
+
+func (c *Client) produce(ctx context.Context, name string, records []Record, to int) error {
 	if len(records) == 0 {
 		return nil
 	}
@@ -52,7 +63,7 @@ func (c *Client) produce(ctx context.Context, name string, records []Record, byK
 		if err != nil {
 			return err
 		}
-		failed := c.writeAll(ctx, topic, c.place(left, topic, byKey))
+		failed := c.writeAll(ctx, topic, c.place(left, topic, to))
 		left = nil
 		var errs []error
 		for _, f := range failed {
@@ -86,15 +97,18 @@ func balance(key []byte, numbers []int) int {
 	return kafkago.Murmur2Balancer{}.Balance(kafkago.Message{Key: key}, numbers...)
 }
 
-// place chooses a partition for each record. It returns the records by partition, in their order.
-func (c *Client) place(records []*Record, topic kafkago.Topic, byKey bool) map[int][]*Record {
+// place chooses a partition for each record, unless to is one. It returns the records by partition, in
+// their order.
+func (c *Client) place(records []*Record, topic kafkago.Topic, to int) map[int][]*Record {
 	numbers, turn := partitionsOf(topic), -1
 	placed := make(map[int][]*Record, len(numbers))
 	for _, r := range records {
-		var p int
-		if byKey && r.Key != nil {
+		p := to
+		switch {
+		case to >= 0:
+		case to == byKey && r.Key != nil:
 			p = balance(r.Key, numbers)
-		} else {
+		default:
 			if turn < 0 {
 				turn = numbers[int(c.turn.Add(1)-1)%len(numbers)]
 			}
@@ -109,11 +123,13 @@ func (c *Client) place(records []*Record, topic kafkago.Topic, byKey bool) map[i
 // sends each leader the records of all its partitions together. It returns the records that are
 // still to be written.
 func (c *Client) writeAll(ctx context.Context, topic kafkago.Topic, records map[int][]*Record) []failure {
-	byLeader := make(map[kafkago.Broker][]part) // partitions without a leader are under the zero Broker
+	leaders := make(map[int]kafkago.Broker, len(topic.Partitions))
 	for _, p := range topic.Partitions {
-		if some, ok := records[p.ID]; ok {
-			byLeader[p.Leader] = append(byLeader[p.Leader], part{p.ID, some, len(some)})
-		}
+		leaders[p.ID] = p.Leader
+	}
+	byLeader := make(map[kafkago.Broker][]part) // partitions without a leader, or that do not exist, are under the zero Broker
+	for p, some := range records {
+		byLeader[leaders[p]] = append(byLeader[leaders[p]], part{p, some, len(some)})
 	}
 	var (
 		wg     sync.WaitGroup
