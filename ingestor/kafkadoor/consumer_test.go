@@ -101,6 +101,20 @@ func TestTheMediaTypeAloneSaysThatAValueIsADocument(t *testing.T) {
 	w.wantFiled(len(types) + 1)
 }
 
+// An administrator may let the rejects topic be compacted. Brokers refuse to write a record without a
+// key to such a topic, again and again.
+func TestTheRejectOfARecordWithoutAKeyHasOne(t *testing.T) {
+	w := newWorld(t, 1)
+	w.set(w.conf.Topics.Rejects, "cleanup.policy", "compact,delete")
+	w.produce(0, record("BSM"))
+	w.consume()
+	w.waitCommitted(1)
+	b, err := w.own.Reader(w.conf.Topics.Rejects, 0, 0).Fetch(t.Context(), time.Second)
+	if err != nil || len(b.Records) != 1 || b.Records[0].Key == nil || len(b.Records[0].Key) > 0 {
+		t.Errorf("the rejects are %+v (%v)", b.Records, err)
+	}
+}
+
 // Brokers bound the packed size of records only.
 func TestAPackedRecordThatIsLargerThanARejectHoldsUpNothing(t *testing.T) {
 	w := newWorld(t, 1)

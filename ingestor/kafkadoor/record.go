@@ -158,6 +158,7 @@ const (
 // retention begins now. The list of diagnostics has at most diagnostics bytes.
 func rejectRecord(r ingestor.Rejection, diagnostics int) kafka.Record {
 	m := kafka.Record{
+		Key:   []byte(r.Key), // not nil: a compacted topic takes no record without a key
 		Value: []byte(r.Raw),
 		Time:  time.Now(),
 		Headers: []kafka.Header{
@@ -167,9 +168,6 @@ func rejectRecord(r ingestor.Rejection, diagnostics int) kafka.Record {
 			{Key: headerDiagnostics, Value: ingestor.AppendFirstDiagnostics(nil, r.Errors, diagnostics)},
 			{Key: headerReceived, Value: []byte(r.Received.UTC().Format(receivedForm))},
 		},
-	}
-	if r.Key != "" {
-		m.Key = []byte(r.Key)
 	}
 	if r.Sender != "" {
 		m.Headers = append(m.Headers, kafka.Header{Key: headerSender, Value: []byte(r.Sender)})
