@@ -54,6 +54,20 @@ func written(t *testing.T, client *kafka.Client, partition int) (values []string
 	}
 }
 
+// A topic that was made anew may have fewer partitions than before. Its records must not count as
+// written.
+func TestRecordsForAPartitionThatTheTopicDoesNotHaveAreNotWritten(t *testing.T) {
+	c, _ := small(t)
+	client := kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}, Timing: kafka.Timing{Produce: 200 * time.Millisecond}})
+	records, values := numbered(2)
+	if err := client.ProduceTo(t.Context(), topic, 1, records); err != nil || !slices.Equal(written(t, client, 1), values) {
+		t.Errorf("partition 1 has %q (%v)", written(t, client, 1), err)
+	}
+	if client.ProduceTo(t.Context(), topic, 2, records) == nil {
+		t.Error("a partition that does not exist took records")
+	}
+}
+
 func TestRecordsThatAreTooLargeTogetherAreWrittenOnceAndInOrder(t *testing.T) {
 	_, client := small(t)
 	records, values := numbered(100)
