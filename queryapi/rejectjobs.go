@@ -72,7 +72,7 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 		return refusal
 	}
 	job := rejectstore.Job{
-		ID: d.NewID(), Action: action, Key: c.Key.Name, DryRun: q.dryRun, Question: string(c.Body), Total: int64(len(q.ids)),
+		ID: d.NewID(), Action: action, Key: c.Key.Name, Digest: digestOf(c.Key), DryRun: q.dryRun, Question: string(c.Body), Total: int64(len(q.ids)),
 		Began: d.Acceptor.Now().UTC(), State: rejectstore.Running,
 	}
 	var err error
@@ -118,6 +118,10 @@ func (q *question) endAtStart(j *rejectstore.Job) {
 	}
 }
 
+// digestOf returns the digest of a key as a job has it. A job has the name of its key too, but another
+// key may get that name.
+func digestOf(key *apikey.Key) string { return fmt.Sprintf("%x", key.Digest()) }
+
 // getJob answers GET /v1/rejects/jobs/{id}.
 func (d Rejects) getJob(ctx context.Context, c *web.Call) web.Answer {
 	a := newArguments(c, "id").allowOnly("id")
@@ -128,7 +132,7 @@ func (d Rejects) getJob(ctx context.Context, c *web.Call) web.Answer {
 	switch {
 	case err != nil:
 		return c.Unavailable(err)
-	case !there || job.Key != c.Key.Name:
+	case !there || job.Key != c.Key.Name || job.Digest != digestOf(c.Key):
 		return c.Problem(fault.NotFoundV1, "The key has begun no job with this id")
 	}
 	return c.OK(appendJob(c.Buffer, &job))

@@ -2,6 +2,7 @@ package queryapi_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -334,6 +335,7 @@ func TestAJobHasTheRightsOfItsKey(t *testing.T) {
 	}
 	for name, rights := range map[string]queryapi.Rejects{
 		"revoked": {Keys: revokedKeys{}}, "no key": {Keys: keys{}}, "without the right": {Keys: keys{"demo": testKeys["bags-only"]}}, "another scope": {Keys: keys{"demo": testKeys["lhr"]}},
+		"another key with its name": {Keys: keys{"demo": namesake(t, "demo")}},
 	} {
 		begun := d.begin("demo", "dismiss", `{"airport":"ZRH","reason":"a test"}`)
 		rights.Store, rights.Acceptor = d.store, d
@@ -355,6 +357,7 @@ func TestAProcessThatMayKnowLessOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing
 	d.fill(6, "ZRH", "LHR")
 	for name, known := range map[string]queryapi.Rejects{
 		"no key": {Keys: keys{}}, "without the right": {Keys: keys{"demo": testKeys["bags-only"]}}, "another scope": {Keys: keys{"demo": testKeys["lhr"]}},
+		"another key with its name": {Keys: keys{"demo": namesake(t, "demo")}},
 	} {
 		known.Store, known.Acceptor = d.store, d
 		begun := d.begin("demo", "dismiss", `{"airport":"ZRH","reason":"a test","dry_run":true}`)
@@ -366,7 +369,7 @@ func TestAProcessThatMayKnowLessOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	newer := rejectstore.Job{ID: "newer", Action: "dismiss", Key: "demo", Question: `{"filter":"new","reason":"a test"}`, Began: d.now}
+	newer := rejectstore.Job{ID: "newer", Action: "dismiss", Key: "demo", Digest: strings.Repeat("00", sha256.Size), Question: `{"filter":"new","reason":"a test"}`, Began: d.now}
 	if err := d.store.AddJob(t.Context(), &newer, 10, 10); err != nil {
 		t.Fatal(err)
 	}
@@ -377,6 +380,16 @@ func TestAProcessThatMayKnowLessOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing
 		}
 		d.now = d.now.Add(2 * time.Minute)
 	}
+}
+
+// namesake returns a key with every right that has the name of another key.
+func namesake(t *testing.T, name string) *apikey.Key {
+	t.Helper()
+	all, err := apikey.Parse([]byte(`keys: [{name: "` + name + `", digest: "sha256:` + strings.Repeat("12", sha256.Size) + `"}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all[0]
 }
 
 // revokedKeys has every key, revoked.
@@ -396,6 +409,10 @@ func TestOnlyTheKeyThatBeganAJobSeesIt(t *testing.T) {
 	}
 	if w := askV1(d.Site, "lx", "/v1/rejects/jobs/none", ""); w.Code != 404 {
 		t.Errorf("no job: %d %s", w.Code, w.Body)
+	}
+	d.Site = web.New(web.Settings{Keys: keys{"lx": namesake(t, "lx")}, Log: zap.NewNop(), Clock: time.Now}, d.rejects.Operations(), nil)
+	if w := askV1(d.Site, "lx", "/v1/rejects/jobs/"+begun.ID, ""); w.Code != 404 {
+		t.Errorf("another key with its name: %d %s", w.Code, w.Body)
 	}
 }
 

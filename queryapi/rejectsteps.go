@@ -81,7 +81,7 @@ func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
 	step = jobStep{Rejects: d, job: job, Advance: rejectstore.Advance{At: job.At, State: rejectstore.Running}}
 	now := d.Acceptor.Now()
 	key, active := d.Keys.Named(job.Key, now)
-	if active {
+	if active && digestOf(key) == job.Digest {
 		a := new(arguments)
 		a.readObject([]byte(job.Question), "dry_run")
 		step.key, step.asks = key, readQuestion(a, key, job.Action)
