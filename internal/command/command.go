@@ -73,12 +73,16 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	root := p.root()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	help := &remembering{Writer: stdout}
+	root.SetOut(help)
 	root.SetErr(stderr)
 	refuseNames(root) // last, since the commands that it adds take the writers from root
 	var running bool  // a subcommand; a command that has subcommands only asks for one of them
 	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { running = !cmd.HasSubCommands() }
 	ran, err := root.ExecuteContextC(ctx)
+	if err == nil && help.err != nil {
+		err = &exit{Failed, help.err}
+	}
 	if err == nil {
 		return Done
 	}
@@ -88,6 +92,19 @@ func Run(ctx context.Context, args, env []string, stdin io.Reader, stdout, stder
 	}
 	printError(stderr, err)
 	return codeOf(err)
+}
+
+// remembering is a writer that remembers its last error. Cobra ignores errors when it shows help.
+type remembering struct {
+	io.Writer
+	err error
+}
+
+func (r *remembering) Write(text []byte) (n int, err error) {
+	if n, err = r.Writer.Write(text); err != nil {
+		r.err = err
+	}
+	return n, err
 }
 
 // printError prints the text of an error, with a line for each joined error that has a text.

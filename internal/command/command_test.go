@@ -114,7 +114,7 @@ func TestVersionShowsVersionCommitAndGoAlsoAsAFlag(t *testing.T) {
 }
 
 func TestAResultThatCannotBeWrittenEndsWith3(t *testing.T) {
-	for _, args := range [][]string{{"version"}, {"--version"}, {"completion", "bash"}, {"config"}, {"validate"}, {"replay", "--kafka-brokers=off", "-"}} {
+	for _, args := range [][]string{{"version"}, {"--version"}, {"help"}, {"keys", "--help"}, {"completion", "bash"}, {"config"}, {"validate"}, {"replay", "--kafka-brokers=off", "-"}} {
 		for _, text := range []string{bsm, bad} {
 			var stderr bytes.Buffer
 			code := command.Run(t.Context(), args, tools(t), strings.NewReader(text), full{}, &stderr)
