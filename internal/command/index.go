@@ -206,6 +206,6 @@ func (s *service) rebuild(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("rebuild the index: %w", err)
 	}
-	s.log.Info("index rebuilt from the log", zap.Int64("messages", progress.Messages), zap.Duration("took", progress.Elapsed))
+	s.log.Info("index rebuilt from the log", zap.Int64("messages", progress.Messages), zap.Int64("rejected", progress.Rejected), zap.Duration("took", progress.Elapsed))
 	return s.restoreChanges(ctx, kafka.Start{})
 }

@@ -147,6 +147,20 @@ func TestARejectIsThereAfterTheAirportsFileIsMended(t *testing.T) {
 	}
 }
 
+// Otherwise nobody would notice that the airports file is missing, without which messages are rejected
+// that were accepted before.
+func TestTheLogOfARebuildSaysHowManyMessagesAreRejected(t *testing.T) {
+	s := serve(t, "BAGTRAIL_AIRPORTS_FILE="+write(t, t.TempDir(), "airports.yaml", "airports: [{code: XQZ, timezone: Europe/Zurich, latitude: 47, longitude: 8}]\n"))
+	s.post(bsmOfToday(), http.StatusOK, "")
+	s.post(strings.Replace(bsmOfToday(), ".V/1LZRH", ".V/1LXQZ", 1), http.StatusOK, "")
+	s.down()
+	s.up([]string{"serve", "--airports-file="})
+	s.untilReady()
+	if log := s.stderr.String(); !strings.Contains(log, `"message":"index rebuilt from the log","messages":2,"rejected":1,`) {
+		t.Errorf("log:\n%s", log)
+	}
+}
+
 func TestWhatWasDecidedIsNotFiledOnceMoreAfterALoss(t *testing.T) {
 	redis := redistest.StartServer(t)
 	s := mendedAirports(t, []string{"0724123456", "0724123457"}, "BAGTRAIL_REDIS_URL="+redis.URL(""))
