@@ -217,6 +217,26 @@ func TestRecordsDeletedBeforeTheyWereReadAreCounted(t *testing.T) {
 	}
 }
 
+// The partition is quiet after the loss, and its consumer starts again.
+func TestALossIsCountedOnce(t *testing.T) {
+	w := newWorld(t, 1)
+	w.produce(0, records(0, 10)...)
+	stop := w.consume()
+	w.waitCommitted(10)
+	stop()
+	w.produce(0, records(10, 10)...)
+	w.deleteBefore(0, 20)
+	stop = w.consume()
+	w.eventually("the loss is noticed", func() bool { return w.metrics.lost.Load() > 0 })
+	stop()
+	w.consume()
+	w.produce(0, records(20, 10)...)
+	w.waitCommitted(30)
+	if got := w.metrics.lost.Load(); got != 10 {
+		t.Errorf("%d records lost, want 10", got)
+	}
+}
+
 func TestRecordsDeletedUnderARunningConsumerAreCounted(t *testing.T) {
 	w := newWorld(t, 1)
 	entered, leave := w.index.gate()

@@ -162,7 +162,7 @@ func (w *worker) open(generation, work context.Context) (*Reader, error) {
 		w.conf.Metrics.Lost(first - w.offset)
 		w.log.Error("records were deleted before they were read",
 			zap.Int64("from", w.offset), zap.Int64("to", first-1), zap.Int64("lost", first-w.offset))
-		w.offset, w.committed = first, max(w.committed, first)
+		w.offset = first // commit follows, so that the next worker does not count them again
 	case w.outOfRange:
 		// The log has lost its end, and new records reuse the offsets. The log may have grown since, so
 		// read all of it: that misses no record, and handling a record again changes nothing.
