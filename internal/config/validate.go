@@ -149,7 +149,7 @@ func SharedKafka(c *Config, f *Faults) {
 
 // SomeKafka checks that Kafka is not off.
 func SomeKafka(c *Config, f *Faults) {
-	f.If(c.Kafka.Off, "kafka-brokers", "is off: this command reads from Kafka")
+	f.If(c.Kafka.Off, "kafka-brokers", "is off: this command needs Kafka")
 }
 
 // InProcessOnly checks that no server is outside this process: simulated traffic must not reach it.
