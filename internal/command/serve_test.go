@@ -336,6 +336,21 @@ func TestFaultsOfFilesAndOfSettingsAreToldTogether(t *testing.T) {
 	}
 }
 
+// The settings that the file may hold are not called missing.
+func TestAFileOfSettingsThatCannotBeReadIsTheOnlyFault(t *testing.T) {
+	const want = "bagtrail: BAGTRAIL_CONFIG cannot be read: open /no/such/file: no such file or directory (environment BAGTRAIL_CONFIG)\n"
+	if got := run(t, "", []string{"BAGTRAIL_CONFIG=/no/such/file"}, "ingest"); got.code != command.Usage || got.stderr != want {
+		t.Errorf("%+v, want exit code 2 and %q", got, want)
+	}
+	broken := write(t, t.TempDir(), "broken.yaml", "redis_url: redis://a\nkafka_brokers: [a:1\n")
+	if got := run(t, "", []string{"BAGTRAIL_CONFIG=" + broken}, "ingest"); got.code != command.Usage || strings.Count(got.stderr, "\n") != 1 || !strings.Contains(got.stderr, broken+" line 3") {
+		t.Errorf("a file that is no YAML: %+v", got)
+	}
+	if got := run(t, "", []string{"BAGTRAIL_CONFIG=/no/such/file", "BAGTRAIL_HTTP_DRAIN=x"}, "ingest"); got.code != command.Usage || !strings.Contains(got.stderr, "BAGTRAIL_HTTP_DRAIN") {
+		t.Errorf("with a malformed setting: %+v", got)
+	}
+}
+
 func TestIngestNeedsNoFilesOfTheHTTPDoor(t *testing.T) {
 	env := []string{"BAGTRAIL_KEYS_FILE=/no/such/file", "BAGTRAIL_FLIGHTS_FILE=/no/such/file", "BAGTRAIL_REDIS_URL=redis://a", "BAGTRAIL_KAFKA_BROKERS=a:1"}
 	if got := run(t, "", env, "ingest"); got.code != command.Failed || strings.Contains(got.stderr, "KEYS") || !strings.Contains(got.stderr, "FLIGHTS") {

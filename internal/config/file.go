@@ -20,6 +20,7 @@ func (f *Faults) fromFile(flags, env layer) layer {
 	}
 	data, err := os.ReadFile(name.text)
 	if err != nil {
+		f.unread = true
 		f.add(configName, name.source, "cannot be read: %v", err)
 		return nil
 	}
@@ -38,6 +39,7 @@ func (f *Faults) fromFile(flags, env layer) layer {
 		})
 	})
 	if err != nil {
+		f.unread = len(file) == 0
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			f.Add(&Fault{name.text, line, ""})
 		}

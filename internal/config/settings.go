@@ -217,6 +217,7 @@ func (f *Fault) Error() string {
 type Faults struct {
 	settings []setting // with the given texts
 	all      []error
+	unread   bool // the file of settings cannot be read or is no YAML: nobody knows which settings it holds
 }
 
 // If adds a fault of the setting name if faulty is true.
