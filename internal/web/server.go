@@ -46,6 +46,9 @@ func (s Server) Run(ctx context.Context, incoming net.Listener) error {
 		ConnState:         new(connectionCounter).count,
 		ConnContext:       withConnection,
 
+		// Over HTTP/2 WriteTimeout ends an answer by a reset, which has to be sent too.
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: writeLimit},
+
 		DisableGeneralOptionsHandler: true, // OPTIONS * is answered like everything else
 	}
 	if s.OnStop != nil {

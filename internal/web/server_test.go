@@ -3,6 +3,7 @@ package web_test
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"bagtrail/internal/fault"
 	"bagtrail/internal/pause"
 	"bagtrail/internal/web"
+	"bagtrail/test/selfsigned"
 )
 
 // The tests that run in parallel wait for the limits of connections: all of them may at once.
@@ -30,9 +32,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve runs a server for the test. It returns the address of the server and a function that stops
-// it and waits.
-func serve(t *testing.T, handler http.Handler) (address string, stop func() error) {
+// serve runs a server for the test, with TLS if it gets a certificate. It returns the address of the
+// server and a function that stops it and waits.
+func serve(t *testing.T, handler http.Handler, certificates ...tls.Certificate) (address string, stop func() error) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -41,7 +43,7 @@ func serve(t *testing.T, handler http.Handler) (address string, stop func() erro
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() {
-		done <- web.Server{Handler: handler, Log: zap.NewNop(), Drain: 5 * time.Second}.Run(ctx, listener)
+		done <- web.Server{Handler: handler, Certificates: certificates, Log: zap.NewNop(), Drain: 5 * time.Second}.Run(ctx, listener)
 	}()
 	t.Cleanup(cancel)
 	return listener.Addr().String(), func() error { cancel(); return <-done }
@@ -121,6 +123,40 @@ func TestServerCutsOffSlowHeaders(t *testing.T) {
 	_ = conn.SetReadDeadline(began.Add(10 * time.Second))
 	if _, err := io.ReadAll(conn); err != nil {
 		t.Errorf("connection is still open after %v: %v", time.Since(began), err)
+	}
+}
+
+// An HTTP/2 caller can let the server send 2 GiB, and take nothing from its connection.
+func TestServerCutsOffAnHTTP2CallerThatTakesNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes as long as the limit")
+	}
+	t.Parallel()
+	certificate, err := selfsigned.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	began, ended := make(chan struct{}), make(chan struct{})
+	address, _ := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(began)
+		for piece, err := make([]byte, 64<<10), error(nil); err == nil; {
+			_, err = w.Write(piece)
+		}
+		close(ended)
+	}), certificate.Certificate)
+	conn := tls.Client(dial(t, address), &tls.Config{RootCAs: certificate.Pool(), ServerName: "127.0.0.1", NextProtos: []string{"h2"}})
+	_, err = io.WriteString(conn, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"+
+		"\x00\x00\x06\x04\x00\x00\x00\x00\x00"+"\x00\x04\x7f\xff\xff\xff"+ // SETTINGS: the window of a stream
+		"\x00\x00\x04\x08\x00\x00\x00\x00\x00"+"\x7f\xff\x00\x00"+ // WINDOW_UPDATE of the connection
+		"\x00\x00\x06\x01\x05\x00\x00\x00\x01"+"\x82\x84\x87\x41\x01x") // HEADERS: GET https://x/
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	select {
+	case <-ended:
+	case <-time.After(40 * time.Second):
+		t.Error("the answer is still being sent after 40 seconds")
 	}
 }
 
