@@ -3,6 +3,7 @@ package webhooks_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -72,6 +73,26 @@ func TestNothingIsPostedAfterADeletionOrAPauseThatCameWhileTheBatchWasRead(t *te
 			})
 		})
 	}
+}
+
+// The receiver at the old URL of a webhook that has moved says that it is gone.
+func TestAnAnswer410OfAURLThatWasReplacedMeanwhilePausesNothing(t *testing.T) {
+	simulate(t, func(_ *testing.T, w *world) {
+		w.feed.tell(1)
+		w.receiver.answer = func(n int, _ []string) *http.Response {
+			if n > 0 {
+				return nil
+			}
+			<-time.After(time.Second)
+			w.store.Change(func(d *webhooks.Definition) { d.URL = "https://other.example/" })
+			return answer(410)
+		}
+	}, func(t *testing.T, w *world) {
+		sleep(time.Minute)
+		if n, p := len(w.receiver.attempts()), w.store.Position(); n != 2 || p.Pause != nil || p.Failing != nil {
+			t.Errorf("%d attempts, %+v", n, p)
+		}
+	})
 }
 
 // One customer has its webhooks begin 72 hours ago, with filters that select little. Each batch then reads

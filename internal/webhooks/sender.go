@@ -248,7 +248,7 @@ func (s *sender) attempt(ctx context.Context, d *Definition, a changefeed.Asker,
 	case result.taken():
 		s.at.Cursor, s.at.Failing = after.String(), nil
 		s.limit = min(maxChanges, s.limit+1)
-	case result.Status == http.StatusGone:
+	case result.Status == http.StatusGone && s.isCurrent(d, a): // else the customer may have given it another URL meanwhile
 		s.pauseFor(d, "the receiver answered 410 Gone")
 	case result.Status == http.StatusRequestEntityTooLarge && m.changes > 1:
 		s.limit = m.changes / 2
