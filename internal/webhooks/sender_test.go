@@ -158,7 +158,7 @@ func TestAttemptsFollowTheSchedule(t *testing.T) {
 }
 
 func TestRetryAfterCountsUpToAnHour(t *testing.T) {
-	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "86400": time.Hour, "99999999999999": time.Hour, "-1": 5 * time.Second, "": 5 * time.Second, "soon": 5 * time.Second, "date": 40 * time.Second} {
+	for value, want := range map[string]time.Duration{"7": 7 * time.Second, "0": 5 * time.Second, "86400": time.Hour, "99999999999999": time.Hour, "-1": 5 * time.Second, "": 5 * time.Second, "soon": 5 * time.Second, "date": 40 * time.Second} {
 		simulate(t, func(_ *testing.T, w *world) {
 			w.feed.tell(1)
 			w.receiver.answer = func(n int, _ []string) *http.Response {
