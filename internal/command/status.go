@@ -33,7 +33,7 @@ func (s *service) openStatus() {
 				report.Changes = backlog(s.changed, works["changes"])
 			}
 		}
-		parts := status.Parts{Kafka: status.StateOf(works["kafka"]), DelayedBags: status.StateOf(s.wtr == nil || s.wtr.Answers())}
+		parts := status.Parts{Kafka: status.StateOf(works["kafka"]), Redis: status.StateOf(works["redis"]), DelayedBags: status.StateOf(s.wtr == nil || s.wtr.Answers())}
 		if s.kafka == nil {
 			parts.Kafka, parts.Consumer = status.Off, status.Off
 		}

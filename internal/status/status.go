@@ -64,8 +64,8 @@ func StateOf(works bool) State {
 	return Failing
 }
 
-// Parts holds the states of the parts. Those of Redis and of the consumers follow from the reports,
-// unless they are Off.
+// Parts holds the states of the parts. Those of the consumers follow from the reports, unless they
+// are Off. Redis also fails if it does not take the report of this process.
 type Parts struct {
 	Kafka       State `json:"kafka"`
 	Redis       State `json:"redis"`
@@ -120,9 +120,11 @@ type document struct {
 
 // join joins reports. Without a report of a consumer that reads a partition, as while Kafka is away,
 // the backlog is not known.
-func join(now time.Time, reports []Report, parts Parts, redis bool) document {
-	parts.Redis = StateOf(redis)
+func join(now time.Time, reports []Report, parts Parts, exchanged bool) document {
 	d := document{Parts: parts}
+	if !exchanged {
+		d.Parts.Redis = Failing
+	}
 	var consumer, changes backlogs
 	for _, r := range reports {
 		if age := now.Sub(r.At); age > MaxAge || age < -MaxAge {

@@ -37,7 +37,7 @@ func ask(t *testing.T, m *status.Monitor, query string) string {
 
 var (
 	now     = time.Date(2026, 3, 14, 12, 0, 0, 0, time.UTC)
-	working = status.Parts{Kafka: status.OK, DelayedBags: status.OK}
+	working = status.Parts{Kafka: status.OK, Redis: status.OK, DelayedBags: status.OK}
 )
 
 // process returns the monitor of a process that has this report.
@@ -96,11 +96,16 @@ func TestTheStateOfEachPart(t *testing.T) {
 	}{
 		"no consumer reports": {here, working, status.Report{}, status.Parts{Kafka: "ok", Redis: "ok", Consumer: "failing", Changes: "failing", DelayedBags: "ok"}},
 		"without Kafka": {
-			here, status.Parts{Kafka: status.Off, Consumer: status.Off, Changes: status.Off, DelayedBags: status.Failing},
+			here, status.Parts{Kafka: status.Off, Redis: status.OK, Consumer: status.Off, Changes: status.Off, DelayedBags: status.Failing},
 			status.Report{}, status.Parts{Kafka: "off", Redis: "ok", Consumer: "off", Changes: "off", DelayedBags: "failing"},
 		},
 		"Redis is away": {
 			away{}, working, status.Report{Consumer: &status.Backlog{Works: true}, Changes: &status.Backlog{Works: true}},
+			status.Parts{Kafka: "ok", Redis: "failing", Consumer: "ok", Changes: "ok", DelayedBags: "ok"},
+		},
+		"a master that does not hold the reports is away": {
+			statusstore.New(redistest.Open(t, "")), status.Parts{Kafka: status.OK, Redis: status.Failing, DelayedBags: status.OK},
+			status.Report{Consumer: &status.Backlog{Works: true}, Changes: &status.Backlog{Works: true}},
 			status.Parts{Kafka: "ok", Redis: "failing", Consumer: "ok", Changes: "ok", DelayedBags: "ok"},
 		},
 	} {
