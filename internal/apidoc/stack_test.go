@@ -220,7 +220,7 @@ func newStack(t testing.TB, hooks ...*webhooks.Service) *stack {
 		Look: func(context.Context) (status.Report, status.Parts) {
 			return status.Report{
 				At: clock(), Messages: 412.5, Consumer: &status.Backlog{Works: true, Reads: true, Records: 3, Seconds: 0.02}, Changes: &status.Backlog{Works: true, Reads: true},
-			}, status.Parts{Kafka: status.OK, DelayedBags: status.OK}
+			}, status.Parts{Kafka: status.OK, Redis: status.OK, DelayedBags: status.OK}
 		},
 	}
 	operations = append(operations, monitor.Operation())

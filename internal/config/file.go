@@ -24,9 +24,10 @@ func (f *Faults) fromFile(flags, env layer) layer {
 		f.add(configName, name.source, "cannot be read: %v", err)
 		return nil
 	}
-	file := layer{}
+	file, isYAML := layer{}, false
 	known := names(f.settings)[1:] // a file cannot name another file
 	err = strictyaml.Read(data, func(document strictyaml.Value) {
+		isYAML = true
 		document.Entries(func(member string, value strictyaml.Value) {
 			i := slices.IndexFunc(known, func(n string) bool { return key(n) == member })
 			if i < 0 {
@@ -39,7 +40,7 @@ func (f *Faults) fromFile(flags, env layer) layer {
 		})
 	})
 	if err != nil {
-		f.unread = len(file) == 0
+		f.unread = !isYAML
 		for line := range strings.SplitSeq(err.Error(), "\n") {
 			f.Add(&Fault{name.text, line, ""})
 		}
