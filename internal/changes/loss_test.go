@@ -195,7 +195,11 @@ func TestOfAChangeThatIsTooLargeAsMuchIsPublishedAsFits(t *testing.T) {
 	for _, p := range plates[1:] {
 		w.set(p, "ONE")
 	}
+	w.grow(2*partitions, w.changes)
 	o.mustRun()
+	if s, err := w.kafka.Span(t.Context(), w.changes, at, kafka.Start{}); err != nil || s.To != 4 {
+		t.Errorf("%d changes are in the partition of their marks (%v), want 4", s.To, err)
+	}
 	lists := make(map[bag.Plate]string)
 	for _, r := range w.published() {
 		lists[r.Plate] = fmt.Sprint(r.Bags != nil, r.PNRs != nil, r.Flights != nil, r.Airlines, r.Airports)
