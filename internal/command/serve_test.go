@@ -346,8 +346,8 @@ func TestAFileOfSettingsThatCannotBeReadIsTheOnlyFault(t *testing.T) {
 	if got := run(t, "", []string{"BAGTRAIL_CONFIG=" + broken}, "ingest"); got.code != command.Usage || strings.Count(got.stderr, "\n") != 1 || !strings.Contains(got.stderr, broken+" line 3") {
 		t.Errorf("a file that is no YAML: %+v", got)
 	}
-	misspelt := write(t, t.TempDir(), "misspelt.yaml", "log_levle: debug\n")
-	if got := run(t, "", []string{"BAGTRAIL_CONFIG=" + misspelt}, "ingest"); got.code != command.Usage || !strings.Contains(got.stderr, "log_levle") || !strings.Contains(got.stderr, "BAGTRAIL_REDIS_URL") {
+	unknown := write(t, t.TempDir(), "unknown.yaml", "redis-url: redis://a\n")
+	if got := run(t, "", []string{"BAGTRAIL_CONFIG=" + unknown}, "ingest"); got.code != command.Usage || !strings.Contains(got.stderr, "redis-url: unknown member") || !strings.Contains(got.stderr, "BAGTRAIL_REDIS_URL") {
 		t.Errorf("a file with an unknown member: %+v", got)
 	}
 	if got := run(t, "", []string{"BAGTRAIL_CONFIG=/no/such/file", "BAGTRAIL_HTTP_DRAIN=x"}, "ingest"); got.code != command.Usage || !strings.Contains(got.stderr, "BAGTRAIL_HTTP_DRAIN") {
