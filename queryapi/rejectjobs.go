@@ -118,8 +118,8 @@ func (q *question) endAtStart(j *rejectstore.Job) {
 	}
 }
 
-// digestOf returns the digest of a key as a job has it. A job has the name of its key too, but another
-// key may get that name.
+// digestOf returns the digest of a key as a job has it. A job has the name of its key too, but
+// another key may get that name.
 func digestOf(key *apikey.Key) string { return fmt.Sprintf("%x", key.Digest()) }
 
 // getJob answers GET /v1/rejects/jobs/{id}.

@@ -101,8 +101,8 @@ func TestTheMediaTypeAloneSaysThatAValueIsADocument(t *testing.T) {
 	w.wantFiled(len(types) + 1)
 }
 
-// An administrator may let the rejects topic be compacted. Brokers refuse to write a record without a
-// key to such a topic, again and again.
+// An administrator may let the rejects topic be compacted. Brokers refuse to write a record without
+// a key to such a topic, again and again.
 func TestTheRejectOfARecordWithoutAKeyHasOne(t *testing.T) {
 	w := newWorld(t, 1)
 	w.set(w.conf.Topics.Rejects, "cleanup.policy", "compact,delete")

@@ -199,10 +199,7 @@ func (w *world) deleteBefore(partition int32, offset int64) {
 
 func TestRecordsDeletedBeforeTheyWereReadAreCounted(t *testing.T) {
 	w := newWorld(t, 1)
-	w.produce(0, records(0, 10)...)
-	stop := w.consume()
-	w.waitCommitted(10)
-	stop()
+	w.consumed(10)
 	for i := 10; i < 100; i += 10 {
 		w.produce(0, records(i, 10)...)
 	}
@@ -220,13 +217,10 @@ func TestRecordsDeletedBeforeTheyWereReadAreCounted(t *testing.T) {
 // The partition is quiet after the loss, and its consumer starts again.
 func TestALossIsCountedOnce(t *testing.T) {
 	w := newWorld(t, 1)
-	w.produce(0, records(0, 10)...)
-	stop := w.consume()
-	w.waitCommitted(10)
-	stop()
+	w.consumed(10)
 	w.produce(0, records(10, 10)...)
 	w.deleteBefore(0, 20)
-	stop = w.consume()
+	stop := w.consume()
 	w.eventually("the loss is noticed", func() bool { return w.metrics.lost.Load() > 0 })
 	stop()
 	w.consume()

@@ -310,6 +310,15 @@ func (w *world) committed() map[int]int64 {
 	return offsets
 }
 
+// consumed produces the first n messages, and runs a consumer until it has committed them.
+func (w *world) consumed(n int) {
+	w.t.Helper()
+	w.produce(0, records(0, n)...)
+	stop := w.consume()
+	w.waitCommitted(int64(n))
+	stop()
+}
+
 // waitCommitted waits until so many records in all are committed.
 func (w *world) waitCommitted(want int64) {
 	w.t.Helper()

@@ -159,8 +159,8 @@ func (b *Bag) ReflightedAfter(other *Bag) bool {
 }
 
 // ReflightedBefore reports whether b was re-flighted before other: its first REFLIGHTED event is
-// earlier, or one group of a message made both events and the plate of b is lower. Both must be rush
-// bags.
+// earlier, or one group of a message made both events and the plate of b is lower. Both must be
+// rush bags.
 func (b *Bag) ReflightedBefore(other *Bag) bool {
 	return cmp.Or(b.FirstReflight().compare(other.FirstReflight()), cmp.Compare(b.Plate, other.Plate)) < 0
 }

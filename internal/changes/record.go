@@ -97,8 +97,8 @@ func texts(array []byte) (list []string) {
 	return list
 }
 
-// publish publishes changes in the order of their sequences, in the partition of the owner: readers take
-// it for the partition of the sequences, however many partitions the topic has.
+// publish publishes changes in the order of their sequences, in the partition of the owner: readers
+// take it for the partition of the sequences, however many partitions the topic has.
 func (o *owner) publish(ctx context.Context, told []change, now time.Time) error {
 	if len(told) == 0 {
 		return nil

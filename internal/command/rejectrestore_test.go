@@ -147,8 +147,8 @@ func TestARejectIsThereAfterTheAirportsFileIsMended(t *testing.T) {
 	}
 }
 
-// Otherwise nobody would notice that the airports file is missing, without which messages are rejected
-// that were accepted before.
+// Otherwise nobody would notice that the airports file is missing, without which messages are
+// rejected that were accepted before.
 func TestTheLogOfARebuildSaysHowManyMessagesAreRejected(t *testing.T) {
 	s := serve(t, "BAGTRAIL_AIRPORTS_FILE="+write(t, t.TempDir(), "airports.yaml", "airports: [{code: XQZ, timezone: Europe/Zurich, latitude: 47, longitude: 8}]\n"))
 	s.post(bsmOfToday(), http.StatusOK, "")

@@ -44,8 +44,8 @@ type layer map[string]given
 // Load returns the configuration from these sources: the parsed flags, which [AddFlags] has added;
 // environ, in the form of [os.Environ]; and the file that one of them names. checks are called
 // after the checks of the sections. If there are faults, Load returns no configuration, and an
-// error that joins all of them, those of settings as [*Fault]. If the file of settings
-// cannot be read or is no YAML, only the form of the other settings is checked.
+// error that joins all of them, those of settings as [*Fault]. If the file of settings cannot be
+// read or is no YAML, only the form of the other settings is checked.
 func Load(fs *pflag.FlagSet, environ []string, checks ...Check) (*Effective, error) {
 	conf := &Config{}
 	f := &Faults{settings: conf.settings()}

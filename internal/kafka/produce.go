@@ -97,8 +97,8 @@ func balance(key []byte, numbers []int) int {
 	return kafkago.Murmur2Balancer{}.Balance(kafkago.Message{Key: key}, numbers...)
 }
 
-// place chooses a partition for each record, unless to is one. It returns the records by partition, in
-// their order.
+// place chooses a partition for each record, unless to is one. It returns the records by partition,
+// in their order.
 func (c *Client) place(records []*Record, topic kafkago.Topic, to int) map[int][]*Record {
 	numbers, turn := partitionsOf(topic), -1
 	placed := make(map[int][]*Record, len(numbers))

@@ -72,8 +72,9 @@ func TestBagsOfAChainThatAreTracedTogetherHaveEachOriginalOnce(t *testing.T) {
 	}
 }
 
-// One group of a message makes both rush bags of an original, and one of them is a rush bag of another original
-// too. The event that left the original behind does not depend on what is read with it.
+// One group of a message makes both rush bags of an original, and one of them is a rush bag of
+// another original too. The event that left the original behind does not depend on what is read
+// with it.
 func TestOfTwoRushBagsOfOneGroupTheLowerPlateLeftTheOriginalBehind(t *testing.T) {
 	const other, first, lower = bag.Plate("0220000001"), bag.Plate("0220000002"), bag.Plate("2220000008")
 	w := newWorld(t)

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve runs a server for the test, with TLS if it gets a certificate. It returns the address of the
-// server and a function that stops it and waits.
+// serve runs a server for the test, with TLS if it gets a certificate. It returns the address of
+// the server and a function that stops it and waits.
 func serve(t *testing.T, handler http.Handler, certificates ...tls.Certificate) (address string, stop func() error) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -34,8 +34,8 @@ func syncDirectory(path string) error {
 // would close a file that nothing refers to.
 type Lock int
 
-// TakeLock locks a file, and makes the file if it is missing. The error wraps syscall.EWOULDBLOCK if
-// another process holds the lock.
+// TakeLock locks a file, and makes the file if it is missing. The error wraps syscall.EWOULDBLOCK
+// if another process holds the lock.
 func TakeLock(file string) (Lock, error) {
 	return lock(file, syscall.O_CREAT|syscall.O_RDWR, syscall.LOCK_NB)
 }
