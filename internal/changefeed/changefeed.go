@@ -260,9 +260,8 @@ func (f *Feed) OfPublished(ctx context.Context, a Asker, published []changes.Pub
 // Follow returns a follower of the published changes that the filter may select and the key may
 // see. The caller must call Leave in the end.
 func (f *Feed) Follow(a Asker) *changes.Follower {
-	return f.Tail.Follow(func(r *changes.Record) bool {
-		return a.Filter.mayMatch(f.Airports, r) && f.mayCover(a.Key, r)
-	})
+	mayMatch := a.Filter.mayMatch(f.Airports)
+	return f.Tail.Follow(func(r *changes.Record) bool { return mayMatch(r) && f.mayCover(a.Key, r) })
 }
 
 // News returns a channel that has an element if there may be new changes for the key. The caller must

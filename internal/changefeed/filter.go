@@ -113,19 +113,26 @@ func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
 	}
 }
 
-// mayMatch returns false only if the filter certainly does not select a published change. Such a
-// change need not be folded.
-func (f *Filter) mayMatch(airports *airport.Library, r *changes.Record) bool {
-	switch {
-	case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),
-		f.PNR != "" && r.PNRs != nil && !slices.Contains(r.PNRs, f.PNR),
-		f.Airline != "" && !slices.Contains(r.Airlines, f.Airline),
-		f.Flight != nil && r.Flights != nil && !slices.Contains(r.Flights, changes.FlightName(f.Flight.Flight)):
-		return false
-	case f.Airport != "":
-		return touches(airports, f.Airport, r.Airports)
+// mayMatch returns a function that returns false only if the filter certainly does not select a
+// published change. Such a change need not be folded. A process with many streams calls the function
+// for each stream and change.
+func (f Filter) mayMatch(airports *airport.Library) func(*changes.Record) bool {
+	flight := ""
+	if f.Flight != nil {
+		flight = changes.FlightName(f.Flight.Flight)
 	}
-	return true
+	return func(r *changes.Record) bool {
+		switch {
+		case len(f.Plates) > 0 && !slices.Contains(f.Plates, r.Plate),
+			f.PNR != "" && r.PNRs != nil && !slices.Contains(r.PNRs, f.PNR),
+			f.Airline != "" && !slices.Contains(r.Airlines, f.Airline),
+			flight != "" && r.Flights != nil && !slices.Contains(r.Flights, flight):
+			return false
+		case f.Airport != "":
+			return touches(airports, f.Airport, r.Airports)
+		}
+		return true
+	}
 }
 
 // touches reports whether one of the codes is listed for an airport.
