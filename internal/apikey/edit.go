@@ -77,8 +77,8 @@ func Revoke(path, name string) error {
 
 // edit calls change with the text and the keys of a file, and writes the text that change returns.
 // If Parse does not read exactly the keys that change returns from that text, edit writes nothing and
-// returns errLayout. On Unix a lock on the directory of the file serialises edits; on other systems
-// nothing does. A reader sees the file either before or after the edit.
+// returns errLayout. A lock on the directory of the file serialises edits. A reader sees the file
+// either before or after the edit.
 func edit(path string, change func(file []byte, keys []*Key) ([]byte, []*Key, error)) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target // replace the file, not the link

@@ -1,5 +1,5 @@
 // Package wholefile replaces files so that a crash never leaves half of one, and locks files and
-// folders against other processes.
+// folders against other processes. It needs a Unix system.
 package wholefile
 
 import (
