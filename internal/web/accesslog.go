@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gin-gonic/gin"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
@@ -18,7 +17,6 @@ type access struct {
 	route   string // the template, never the path
 	status  int
 	took    time.Duration
-	bytes   int // of the answer's body
 	key     string
 	id      string
 	cause   error // why the service could not answer the request, or nil
@@ -28,16 +26,6 @@ const (
 	unmatchedRoute = "unmatched" // route of a request that matches no operation
 	callerLeft     = 499         // logged, as by nginx, if the caller hung up before the answer
 )
-
-// bytesSent returns the number of body bytes that were sent. Gin's Size is -1 if nothing was
-// written, for example with a 304, and counts the body of a HEAD request, which net/http does not
-// send.
-func bytesSent(w gin.ResponseWriter, r *http.Request) int {
-	if r.Method == http.MethodHead {
-		return 0
-	}
-	return max(w.Size(), 0)
-}
 
 // record writes the log line of a request and observes it in the metrics.
 func (s *Site) record(a access) {
@@ -55,7 +43,7 @@ func (s *Site) record(a access) {
 		level = zapcore.ErrorLevel
 	}
 	if s.Observe != nil {
-		s.Observe(a.route, method, a.status, a.took, a.bytes)
+		s.Observe(a.route, method, a.status, a.took)
 	}
 	fields := []zap.Field{
 		zap.String("method", method), zap.String("route", a.route), zap.Int("status", a.status),

@@ -53,7 +53,7 @@ func (s *Site) servePage(w gin.ResponseWriter, r *http.Request, page Page) {
 	if cause != nil && !w.Written() {
 		http.Error(w, "The page cannot be shown: the service has failed.", http.StatusInternalServerError)
 	}
-	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), bytesSent(w, r), "", id, cause})
+	s.record(access{r, page.Path, w.Status(), s.Clock().Sub(began), "", id, cause})
 	if w.Status() >= http.StatusBadRequest {
 		discard(w, r, false, maxBody)
 	}

@@ -1,11 +1,9 @@
 package web_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"go.uber.org/zap"
@@ -14,54 +12,8 @@ import (
 	"bagtrail/internal/web"
 )
 
-// pages returns a site with a page at the root and a file below /docs/, and the requests that it
-// observes: the body bytes of each.
-func pages() (*web.Site, *[]int) {
-	sizes := new([]int)
-	file := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Etag", `"1"`)
-		http.ServeFileFS(w, r, fstest.MapFS{"a.txt": {Data: []byte("text")}}, "a.txt")
-	})
-	settings := web.Settings{
-		Keys: testKeys, Log: zap.NewNop(), Clock: time.Now,
-		Observe: func(_, _ string, _ int, _ time.Duration, bytes int) { *sizes = append(*sizes, bytes) },
-	}
-	return web.New(settings, nil, []web.Page{{Path: "/", Handler: page().Handler}, {Path: "/docs/", Handler: file}}), sizes
-}
-
-func TestAnAnswerWithoutBodyCountsNoBytes(t *testing.T) {
-	s, sizes := pages()
-	server := httptest.NewServer(s)
-	defer server.Close()
-	for _, tc := range []struct {
-		method, path, etag string
-		status, bytes      int
-	}{
-		{"GET", "/docs/a.txt", "", 200, 4},
-		{"GET", "/docs/a.txt", `"1"`, 304, 0},
-		{"HEAD", "/docs/a.txt", "", 200, 0},
-		{"HEAD", "/", "", 200, 0},
-		{"HEAD", "/none", "", 404, 0},
-	} {
-		*sizes = nil
-		r, err := http.NewRequest(tc.method, server.URL+tc.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("If-None-Match", tc.etag)
-		w, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = w.Body.Close()
-		if w.StatusCode != tc.status || fmt.Sprint(*sizes) != fmt.Sprint([]int{tc.bytes}) {
-			t.Errorf("%s %s: %d, %v bytes counted, want %d and %d", tc.method, tc.path, w.StatusCode, *sizes, tc.status, tc.bytes)
-		}
-	}
-}
-
 func TestThePageAtTheRootHasNothingBelowIt(t *testing.T) {
-	s, _ := pages()
+	s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, nil, []web.Page{{Path: "/", Handler: page().Handler}, page()})
 	if w := ask(t, s, "GET", "/", nil); w.Code != 200 || w.Body.String() != "<p>docs</p>" {
 		t.Errorf("/: %d %s", w.Code, w.Body)
 	}

@@ -19,7 +19,7 @@ func TestTheDevelopmentKeyIsOfNoUseToPagesOfPublicNames(t *testing.T) {
 	var counted []int
 	s := web.New(web.Settings{
 		Keys: testKeys, Log: zap.New(core), Clock: time.Now, LocalNamesOnly: true,
-		Observe: func(_, _ string, status int, _ time.Duration, _ int) { counted = append(counted, status) },
+		Observe: func(_, _ string, status int, _ time.Duration) { counted = append(counted, status) },
 	}, []web.Operation{history(nil)}, []web.Page{page()})
 	for host, want := range map[string]bool{
 		"localhost:8080": true, "127.0.0.1:8080": true, "[::1]:8080": true, "bagtrail": true, "a.localhost": true, "": true,

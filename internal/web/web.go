@@ -31,11 +31,11 @@ import (
 // Settings configures a Site.
 type Settings struct {
 	Keys     Keys
-	Sessions *session.Sessions                                                     // of browsers, for /v1; nil: there are none
-	Proxies  Proxies                                                               // the proxies that may name the caller, and say whether it uses TLS
-	Log      *zap.Logger                                                           // access log; never nil
-	Clock    func() time.Time                                                      // for keys, rates and durations
-	Observe  func(route, method string, status int, took time.Duration, bytes int) // metrics; may be nil
+	Sessions *session.Sessions                                          // of browsers, for /v1; nil: there are none
+	Proxies  Proxies                                                    // the proxies that may name the caller, and say whether it uses TLS
+	Log      *zap.Logger                                                // access log; never nil
+	Clock    func() time.Time                                           // for keys, rates and durations
+	Observe  func(route, method string, status int, took time.Duration) // metrics; may be nil
 
 	// Origins are the web origins, such as https://ops.example, whose pages may call /v1 from a
 	// browser.
@@ -151,7 +151,7 @@ func (s *Site) serve(w gin.ResponseWriter, r *http.Request, here *route) {
 	if c.Key != nil {
 		key = c.Key.Name
 	}
-	s.record(access{r, template, answer.Status, s.Clock().Sub(began) - c.idle, bytesSent(w, r), key, c.requestID, answer.Cause})
+	s.record(access{r, template, answer.Status, s.Clock().Sub(began) - c.idle, key, c.requestID, answer.Cause})
 	if answer.Status >= http.StatusBadRequest {
 		discard(w, r, c.received > 0, limit)
 	}
