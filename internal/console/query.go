@@ -34,42 +34,29 @@ type query struct {
 	words   []string // the words of the name
 }
 
-// readings returns the ways to read the words of a search, in the order in which to try them. The
-// code of an airport may be a part of a name, as in VAN DEN BERG. So in the first reading every
-// word that may be a part of the name is one. In the second reading the first code is the airport,
-// and in the third one the code after the name is.
-func readings(text string, airports *airport.Library, now time.Time) (all []query) {
-	last := parseQuery(text, airports, now, codeAfterName)
-	for _, which := range []whichCode{noCode, firstCode} {
-		q := parseQuery(text, airports, now, which)
-		if len(q.words) > 0 && q.Airport != last.Airport && !slices.Contains(q.Unread, last.Airport) {
-			all = append(all, q)
-		}
+// readings returns the ways to read the words of a search, in the order in which to try them. If a
+// name ends with the code of an airport, as in VAN DEN BOS, the code is a part of the name in the
+// first reading, and the airport to search at in the second.
+func readings(text string, airports *airport.Library, now time.Time) []query {
+	q := parseQuery(text, airports, now, true)
+	if q.Airport == "" || len(q.words) == 0 {
+		return []query{q}
 	}
-	return append(all, last)
+	return []query{parseQuery(text, airports, now, false), q}
 }
-
-// whichCode says which of the airport codes in a search is the airport to search at.
-type whichCode int
-
-const (
-	noCode whichCode = iota
-	firstCode
-	codeAfterName // the first code after the name, or the first of all codes if none is after it
-)
 
 // parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
 // airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
-// A date such as 21NOV is the day. Every other word is a name, except that one airport code may be
-// the airport of the search, as which says. If there are plates, the search is for all of them, and
-// the other words are unread. Otherwise the first of several words of one kind counts, and the
-// others are unread.
+// A date such as 21NOV is the day. Every other word is a name. If withAirport is set, the last of
+// these is the airport of the search if it is a code; otherwise all of them are one surname. If there
+// are plates, the search is for all of them, and the other words are unread. Otherwise the first of
+// several words of one kind counts, and the others are unread.
 //
 // A word may have the form of a flight and of a PNR. If the search has another flight, the word is
 // a PNR; if the search has another PNR, it is a flight. Otherwise it is a flight if there is a
 // name, or if its airline has two characters and a day is named. If its airline has three letters
 // and neither day nor airport is named, it is a PNR. In all other cases it is both.
-func parseQuery(text string, airports *airport.Library, now time.Time, which whichCode) (q query) {
+func parseQuery(text string, airports *airport.Library, now time.Time, withAirport bool) (q query) {
 	w := q.classify(text, now)
 	if len(w.plates) > 0 {
 		unread := slices.Concat(w.ends, w.days, w.flights, w.either, w.pnrs, w.names, q.Unread)
@@ -87,8 +74,12 @@ func parseQuery(text string, airports *airport.Library, now time.Time, which whi
 	q.End, q.PNR = q.first(w.ends), q.first(append(w.pnrs, w.either...))
 	q.Airline, q.Flight, _ = flightOf(strings.ReplaceAll(q.first(append(w.flights, w.either...)), " ", ""))
 	q.Day, _ = dayOf(q.first(w.days), now)
-	isCode := func(word string) bool { return len(word) == 3 && airports.KnownLocation(word) }
-	q.readNames(q.readAirport(w.names, isCode, which), isCode)
+	if last := len(w.names) - 1; withAirport && last >= 0 && (last > 0 || q.End+q.Flight+q.PNR != "") { // LEE alone is a name
+		if code := w.names[last]; len(code) == 3 && airports.KnownLocation(code) {
+			q.Airport, w.names = code, w.names[:last]
+		}
+	}
+	q.readNames(w.names, withAirport)
 	switch {
 	case len(w.either) == 0:
 	case len(q.Names) > 0, len(q.Airline) == 2 && !q.Day.IsZero():
@@ -201,41 +192,10 @@ func joinWords(words []string, now time.Time) (joined []string) {
 	return joined
 }
 
-// readAirport takes the airport from the words that may be names, and returns the others. Further
-// codes after the name are unread. LEE is a name and a code: if the search has no flight, PNR or
-// end of a plate, readAirport leaves one word as the name.
-func (q *query) readAirport(words []string, isCode func(string) bool, which whichCode) (name []string) {
-	alone := q.End+q.Flight+q.PNR == ""
-	at := slices.IndexFunc(words, isCode)
-	if at < 0 || len(words) == 1 && alone || len(words) > 1 && which == noCode {
-		return words
-	}
-	after := len(words) // where the codes after the name begin
-	for after > 0 && isCode(words[after-1]) {
-		after--
-	}
-	onlyCodes := after == 0 && alone
-	switch {
-	case which == firstCode:
-	case onlyCodes:
-		at = len(words) - 1
-	case after < len(words):
-		at = after
-	}
-	q.Airport = words[at]
-	if !onlyCodes {
-		q.Unread = append(q.Unread, words[max(at+1, after):]...)
-		words = words[:max(at+1, after)]
-	}
-	return slices.Delete(slices.Clone(words), at, at+1)
-}
-
 // readNames reads the letters of words as a name; their digits are unread. In SURNAME/GIVEN, as in
-// messages, the surname ends at the slash. Otherwise it may be the first word, the last one, or all
-// words together. If there are airport codes among them, all words together come first. If no code
-// is the airport then, the first word alone is a surname only if it is a code and the last word is
-// not, as in LEE ANNA.
-func (q *query) readNames(words []string, isCode func(string) bool) {
+// messages, the surname ends at the slash. Otherwise it may be all words together or, if several is
+// set, the first word or the last one, which may also be the surname of others.
+func (q *query) readNames(words []string, several bool) {
 	only := func(kind func(rune) bool, s string) string {
 		return strings.Map(func(r rune) rune {
 			if kind(r) {
@@ -258,16 +218,9 @@ func (q *query) readNames(words []string, isCode func(string) bool) {
 	if len(q.words) == 0 {
 		return
 	}
-	first, last, whole := q.words[0], q.words[len(q.words)-1], strings.Join(q.words, "")
-	switch codes := slices.ContainsFunc(q.words, isCode); {
-	case !codes:
-		q.Names = []string{first, last, whole}
-	case q.Airport != "":
-		q.Names = []string{whole, first, last}
-	case isCode(first) && !isCode(last):
-		q.Names = []string{whole, first}
-	default:
-		q.Names = []string{whole}
+	q.Names = []string{strings.Join(q.words, "")}
+	if several {
+		q.Names = append(q.Names, q.words[0], q.words[len(q.words)-1])
 	}
 	q.Names = slices.DeleteFunc(smallmap.Distinct(q.Names), func(name string) bool { return utf8.RuneCountInString(name) > maxName })
 	q.Name = strings.Join(q.Names, " or ")
