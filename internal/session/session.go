@@ -31,7 +31,6 @@ const clocks = time.Minute
 type Session struct {
 	Key  *apikey.Key
 	Ends time.Time // whole seconds
-	id   string
 }
 
 // Ended knows the sessions that were ended early; *sessionstore.Store implements it.
@@ -56,22 +55,28 @@ func New(keys apikey.ByName, signing []byte, ended Ended) *Sessions {
 	return &Sessions{keys, signing, ended}
 }
 
-// A cookie is the base64 of: id, end in seconds since 1970, name of the key, signature.
+// A cookie is the base64 of: id, end in seconds since 1970, mark of the key, name of the key,
+// signature.
 const (
 	idSize   = 16
-	headSize = idSize + 8
+	markAt   = idSize + 8
+	headSize = markAt + sha256.Size
 )
 
 var encoding = base64.RawURLEncoding.Strict()
 
-// sign returns the signature of a cookie. It covers the digest of the key, so that a session ends
-// when another key gets the name of its key.
-func (s *Sessions) sign(text []byte, key *apikey.Key) []byte {
+// sign returns the signature of a text.
+func (s *Sessions) sign(text []byte) []byte {
 	mac := hmac.New(sha256.New, s.signing)
-	digest := key.Digest()
-	mac.Write(digest[:])
 	mac.Write(text)
 	return mac.Sum(nil)
+}
+
+// mark returns the mark of a key, which follows from its digest: a session ends when another key gets
+// the name of its key.
+func (s *Sessions) mark(key *apikey.Key) []byte {
+	digest := key.Digest()
+	return s.sign(digest[:])
 }
 
 // Begin makes a session and its cookie.
@@ -82,38 +87,63 @@ func (s *Sessions) Begin(key *apikey.Key, now time.Time) (session Session, cooki
 	}
 	text := make([]byte, idSize, headSize+len(key.Name)+sha256.Size)
 	_, _ = rand.Read(text) // never fails
-	id := hex.EncodeToString(text)
 	text = binary.BigEndian.AppendUint64(text, uint64(ends.Unix()))
-	text = append(text, key.Name...)
-	return Session{key, time.Unix(ends.Unix(), 0).UTC(), id}, encoding.EncodeToString(append(text, s.sign(text, key)...))
+	text = append(append(text, s.mark(key)...), key.Name...)
+	return Session{key, time.Unix(ends.Unix(), 0).UTC()}, encoding.EncodeToString(append(text, s.sign(text)...))
 }
 
-// Find returns the session of a cookie. It returns false if the cookie was not made by this
-// service, the session has ended, or it would end later than a session that begins now. An error
-// means that it is not known whether it was ended early; the session is returned with it.
-func (s *Sessions) Find(ctx context.Context, cookie string, now time.Time) (Session, bool, error) {
+// content is what a cookie says.
+type content struct {
+	id   string
+	ends time.Time
+	mark []byte // of the key
+	key  string // its name
+}
+
+// read returns what a cookie says. It returns false if the cookie was not made by this service, its
+// time is over, or it would end later than a session that begins now.
+func (s *Sessions) read(cookie string, now time.Time) (c content, valid bool) {
 	text, err := encoding.DecodeString(cookie)
 	if err != nil || len(text) < headSize+sha256.Size {
-		return Session{}, false, nil //nolint:nilerr // a cookie that cannot be decoded is no session
+		return c, false
 	}
 	text, signature := text[:len(text)-sha256.Size], text[len(text)-sha256.Size:]
-	key, active := s.keys.Named(string(text[headSize:]), now)
-	if !active || !hmac.Equal(signature, s.sign(text, key)) {
+	c = content{
+		id: hex.EncodeToString(text[:idSize]), ends: time.Unix(int64(binary.BigEndian.Uint64(text[idSize:])), 0).UTC(),
+		mark: text[markAt:headSize], key: string(text[headSize:]),
+	}
+	return c, hmac.Equal(signature, s.sign(text)) && now.Before(c.ends) && !c.ends.After(now.Add(longest+clocks))
+}
+
+// Find returns the session of a cookie. It returns false if the cookie is not valid, its key is not
+// active, or the session was ended. An error means that it is not known whether it was ended; the
+// session is returned with it.
+func (s *Sessions) Find(ctx context.Context, cookie string, now time.Time) (Session, bool, error) {
+	c, valid := s.read(cookie, now)
+	if !valid {
 		return Session{}, false, nil
 	}
-	ends := time.Unix(int64(binary.BigEndian.Uint64(text[idSize:])), 0).UTC()
-	if !now.Before(ends) || ends.After(now.Add(longest+clocks)) {
+	key, active := s.keys.Named(c.key, now)
+	if !active || !hmac.Equal(c.mark, s.mark(key)) {
 		return Session{}, false, nil
 	}
-	id := hex.EncodeToString(text[:idSize])
-	ended, err := s.ended.Ended(ctx, key.Name, id)
+	ended, err := s.ended.Ended(ctx, c.key, c.id)
 	if ended && err == nil {
 		return Session{}, false, nil
 	}
-	return Session{key, ends, id}, err == nil, err
+	return Session{key, c.ends}, err == nil, err
 }
 
-// End ends a session, for every process.
-func (s *Sessions) End(ctx context.Context, session Session) error {
-	return s.ended.End(ctx, session.Key.Name, session.id, session.Ends)
+// End ends the session of a cookie, for every process. It returns false if the cookie is not valid,
+// or the session was ended before. It does not ask for the key: another process may know a key that
+// this one does not, since each reads the key file by itself.
+func (s *Sessions) End(ctx context.Context, cookie string, now time.Time) (ended bool, err error) {
+	c, valid := s.read(cookie, now)
+	if !valid {
+		return false, nil
+	}
+	if before, err := s.ended.Ended(ctx, c.key, c.id); before || err != nil {
+		return false, err
+	}
+	return true, s.ended.End(ctx, c.key, c.id, c.ends)
 }

@@ -164,8 +164,10 @@ func TestASessionIsEndedForEveryProcess(t *testing.T) {
 	one, other := session.New(keys, []byte("signing"), shared), session.New(keys, []byte("signing"), shared)
 	made, cookie := begin(t, one, keys, "key-0")
 	_, second := begin(t, one, keys, "key-0")
-	if err := one.End(t.Context(), made); err != nil {
-		t.Fatal(err)
+	for i, want := range []bool{true, false} {
+		if ended, err := one.End(t.Context(), cookie, noon); ended != want || err != nil {
+			t.Errorf("time %d: %t %v", i, ended, err)
+		}
 	}
 	if _, known := find(t, other, cookie, noon); known {
 		t.Error("the session goes on")
@@ -181,5 +183,42 @@ func TestASessionIsEndedForEveryProcess(t *testing.T) {
 	shared.err = errors.New("away")
 	if _, known, err := other.Find(t.Context(), second, noon); known || !errors.Is(err, shared.err) {
 		t.Errorf("with the notes away: %t %v", known, err)
+	}
+}
+
+// Each process reads the key file by itself, so one may know a key that another does not know yet.
+func TestAProcessEndsASessionWhoseKeyItDoesNotKnow(t *testing.T) {
+	keys := store(t, "")
+	for what, older := range map[string]*apikey.Store{
+		"lacks the key": open(t, service.KeyEntry("key-1", "text-0", "")), "has another key of that name": open(t, service.KeyEntry("key-0", "another", "")),
+		"has the key as revoked": store(t, ", revoked: true"),
+	} {
+		shared := &notes{ended: map[string]time.Time{}}
+		one, other := session.New(keys, []byte("signing"), shared), session.New(older, []byte("signing"), shared)
+		_, cookie := begin(t, one, keys, "key-0")
+		if ended, err := other.End(t.Context(), cookie, noon); !ended || err != nil {
+			t.Errorf("one that %s: %t %v", what, ended, err)
+		}
+		if _, known := find(t, one, cookie, noon); known {
+			t.Errorf("after an end at a process that %s, the session goes on", what)
+		}
+	}
+}
+
+func TestACookieThatIsNotValidEndsNothing(t *testing.T) {
+	keys, shared := store(t, ""), &notes{ended: map[string]time.Time{}}
+	s := session.New(keys, []byte("signing"), shared)
+	_, cookie := begin(t, s, keys, "key-0")
+	_, foreign := begin(t, session.New(keys, []byte("other"), shared), keys, "key-0")
+	for what, try := range map[string]struct {
+		cookie string
+		now    time.Time
+	}{
+		"cut": {cookie[:len(cookie)-4], noon}, "empty": {"", noon}, "made with another signing key": {foreign, noon},
+		"at its end": {cookie, noon.Add(8 * time.Hour)}, "too early": {cookie, noon.Add(-time.Minute - time.Second)},
+	} {
+		if ended, err := s.End(t.Context(), try.cookie, try.now); ended || err != nil || len(shared.ended) > 0 {
+			t.Errorf("%s: %t %v %v", what, ended, err, shared.ended)
+		}
 	}
 }

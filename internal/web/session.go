@@ -82,13 +82,11 @@ func endSession(ctx context.Context, c *Call) Answer {
 	}
 	ended := false
 	for _, cookie := range c.Request.CookiesNamed(session.Cookie) {
-		found, known, err := c.site.Sessions.Find(ctx, cookie.Value, c.site.Clock())
-		if known {
-			ended, err = true, c.site.Sessions.End(ctx, found)
-		}
+		one, err := c.site.Sessions.End(ctx, cookie.Value, c.site.Clock())
 		if err != nil {
 			return c.Unavailable(err)
 		}
+		ended = ended || one
 	}
 	a := Answer{Status: http.StatusNoContent}
 	switch {

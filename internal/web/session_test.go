@@ -227,6 +227,23 @@ func TestDeleteEndsTheSessionAndRemovesTheCookie(t *testing.T) {
 	}
 }
 
+// Each process reads the key file by itself, so one may know a key that another does not know yet.
+func TestDeleteEndsASessionWhoseKeyTheProcessDoesNotKnow(t *testing.T) {
+	w := sessionWorld()
+	cookie := w.begin(t)
+	older := web.New(web.Settings{
+		Keys: keys{}, Log: zap.NewNop(), Clock: func() time.Time { return w.now }, Sessions: session.New(keys{}, []byte("signing"), w.endings),
+	}, web.SessionOperations(), nil)
+	r := request("DELETE", "/v1/session", "")
+	r.AddCookie(cookie)
+	if got := problem(t, answer(older, r)); got != "204 " {
+		t.Error(got)
+	}
+	if got := w.ask(t, cookie, "GET", "/v1/bags/1"); got != ended {
+		t.Errorf("the session goes on: %s", got)
+	}
+}
+
 func TestPagesOfOtherOriginsCannotUseASession(t *testing.T) {
 	w := sessionWorld()
 	cookie := w.begin(t)
