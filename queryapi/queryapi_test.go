@@ -38,7 +38,10 @@ func (k keys) Lookup(text string, _ time.Time) (*apikey.Key, bool) {
 	return key, ok
 }
 
-func (k keys) Named(name string, now time.Time) (*apikey.Key, bool) { return k.Lookup(name, now) }
+func (k keys) Named(name string, now time.Time) (*apikey.Key, bool) {
+	key, ok := k[name]
+	return key, ok && key.State(now) == "active"
+}
 
 var testKeys = keys{
 	"demo":         {Name: "demo", Customer: "DEMO", Airlines: all, Airports: all, Operations: all},

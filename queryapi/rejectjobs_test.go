@@ -355,9 +355,11 @@ func TestAJobHasTheRightsOfItsKey(t *testing.T) {
 func TestAProcessThatMayKnowLessOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing.T) {
 	d := newRejectDesk(t)
 	d.fill(6, "ZRH", "LHR")
+	revoked := namesake(t, "demo")
+	revoked.Revoked = true
 	for name, known := range map[string]queryapi.Rejects{
 		"no key": {Keys: keys{}}, "without the right": {Keys: keys{"demo": testKeys["bags-only"]}}, "another scope": {Keys: keys{"demo": testKeys["lhr"]}},
-		"another key with its name": {Keys: keys{"demo": namesake(t, "demo")}},
+		"another key with its name": {Keys: keys{"demo": namesake(t, "demo")}}, "another key with its name, revoked": {Keys: keys{"demo": revoked}},
 	} {
 		known.Store, known.Acceptor = d.store, d
 		begun := d.begin("demo", "dismiss", `{"airport":"ZRH","reason":"a test","dry_run":true}`)

@@ -81,7 +81,8 @@ func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
 	step = jobStep{Rejects: d, job: job, Advance: rejectstore.Advance{At: job.At, State: rejectstore.Running}}
 	now := d.Acceptor.Now()
 	key, active := d.Keys.Named(job.Key, now)
-	if active && digestOf(key) == job.Digest {
+	own := key != nil && digestOf(key) == job.Digest // else an older file may have another key with that name
+	if own && active {
 		a := new(arguments)
 		a.readObject([]byte(job.Question), "dry_run")
 		step.key, step.asks = key, readQuestion(a, key, job.Action)
@@ -91,7 +92,7 @@ func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
 		}
 	}
 	step.State = rejectstore.Stopped
-	return step, key != nil && !active || now.Sub(job.Began) >= apikey.MaxKeyFileLag
+	return step, own && !active || now.Sub(job.Began) >= apikey.MaxKeyFileLag
 }
 
 // advance takes one step of a job. It reads the next rejects and files those that are accepted.

@@ -19,7 +19,7 @@ const digestPrefix = "sha256:"
 // Parse reads the text of a key file. Only name and digest are mandatory:
 //
 //	keys:
-//	  - name: swiss-app            # 1-64 printable characters, unique
+//	  - name: swiss-app            # 1-64 printable characters, unique; never give it to another key
 //	    digest: sha256:9f86d0…     # of the key, unique
 //	    customer: SWISS            # without it the key gets no histories, and little of /v1
 //	    airlines: [LX, WK]         # by IATA or ICAO code; a list left out or "*" is everything, [] is nothing

@@ -105,7 +105,7 @@ func (p *process) listKeys() *cobra.Command {
 func (p *process) revokeKey() *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke NAME",
-		Short: "Revoke a key: the service does not accept it any more. Its entry stays in the file",
+		Short: "Revoke a key: the service does not accept it any more. Its entry stays in the file, so that no other key gets its name",
 		Args:  cobra.ExactArgs(1),
 		RunE:  p.withKeysFile(func(path string, args []string) error { return fileError(apikey.Revoke(path, args[0])) }),
 	}
