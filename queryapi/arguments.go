@@ -218,7 +218,11 @@ const (
 
 // sinceForm describes the values that the argument "since" may have in a question about changes.
 func sinceForm(retention time.Duration) string {
-	return fmt.Sprintf("a time as in RFC 3339, within the last %.6g hours", retention.Hours())
+	amount, unit := retention.Hours(), "hours"
+	if retention < time.Hour {
+		amount, unit = retention.Seconds(), "seconds"
+	}
+	return fmt.Sprintf("a time as in RFC 3339, within the last %.6g %s", amount, unit)
 }
 
 // clockSkew is how much the clock of a caller may differ from that of the service, including the time

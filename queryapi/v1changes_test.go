@@ -119,9 +119,10 @@ func cursorOf(t *testing.T, body string) string {
 	return answer.Cursor
 }
 
-func TestAWrongSinceIsToldTheRetentionInHours(t *testing.T) {
+func TestAWrongSinceIsToldTheRetention(t *testing.T) {
 	for retention, want := range map[time.Duration]string{
 		72 * time.Hour: "72 hours", 72*time.Hour + 30*time.Minute: "72.5 hours", 100 * time.Minute: "1.66667 hours", 4320 * time.Hour: "4320 hours",
+		time.Minute: "60 seconds",
 	} {
 		queries := queryapi.Queries{Airports: airport.New(), Airlines: airline.New(), Changes: &changefeed.Feed{}, ChangesRetention: retention, Clock: time.Now}
 		s := web.New(web.Settings{Keys: testKeys, Log: zap.NewNop(), Clock: time.Now}, queries.Operations(), nil)
