@@ -6,23 +6,23 @@ require (
 	github.com/alicebob/miniredis/v2 v2.40.0 // the in-process Redis; Go alone, kept up with Redis 7
 	github.com/dop251/goja v0.0.0-20260917113740-793a2a65c13b // tests only: a JavaScript engine that runs JSONP answers where there is no node
 	github.com/gin-gonic/gin v1.12.0 // routing and pooled contexts; the best known HTTP framework of Go
-	github.com/klauspost/compress v1.20.3 // S2 for long stored messages: fastest in Go; kafka-go brings it anyway
-	github.com/mattn/go-isatty v0.0.20 // whether the log goes to a terminal; one small function on every system
+	github.com/klauspost/compress v1.20.4 // S2 for long stored messages: fastest in Go; kafka-go brings it anyway
+	github.com/mattn/go-isatty v0.0.24 // whether the log goes to a terminal; one small function on every system
 	github.com/moby/moby/api v1.55.0 // tests only: container settings of testcontainers
 	github.com/prometheus/client_golang v1.25.0 // metrics in the form that everybody reads
 	github.com/redis/go-redis/v9 v9.23.0 // the Redis client of Redis itself: alone, Sentinel, Cluster
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // tests only: holds records and answers to their JSON schemas
 	github.com/segmentio/kafka-go v0.4.51 // consumer groups and plain connections in Go alone
 	github.com/spf13/cobra v1.10.2 // subcommands, help and completion as users know them
-	github.com/spf13/pflag v1.0.9 // flags that tell whether they were set; part of cobra
+	github.com/spf13/pflag v1.1.0 // flags that tell whether they were set; part of cobra
 	github.com/swaggest/swgui v1.8.5 // Swagger UI with its assets inside the Go module
 	github.com/testcontainers/testcontainers-go v0.44.0 // tests only: real servers where a Docker engine is
-	github.com/twmb/franz-go v1.22.2 // what kfake is made of, in the version with which it compiles; which requests it takes
+	github.com/twmb/franz-go v1.22.3 // what kfake is made of, in the version with which it compiles; which requests it takes
 	github.com/twmb/franz-go/pkg/kfake v0.0.0-20260918054303-01f206a7e32c // the in-process Kafka broker; no release yet, kept by the author of franz-go
-	github.com/twmb/franz-go/pkg/kmsg v1.15.0 // names of requests, and faults of the in-process broker in tests
+	github.com/twmb/franz-go/pkg/kmsg v1.15.1 // names of requests, and faults of the in-process broker in tests
 	go.uber.org/zap v1.28.0 // structured logs without allocations
 	go.yaml.in/yaml/v4 v4.0.0 // YAML with positions, for faults that name their line; of the YAML organisation, last release in November 2026
-	golang.org/x/sync v0.24.0 // a semaphore with weights, which serves in order, and goroutines that end with the first error; by the authors of Go
+	golang.org/x/sync v0.25.0 // a semaphore with weights, which serves in order, and goroutines that end with the first error; by the authors of Go
 )
 
 require (
