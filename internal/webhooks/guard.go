@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -120,23 +121,40 @@ const (
 // connection, so that receivers that hang would hold up others, and a connection to a machine that is
 // gone would be used again.
 func (g Guard) Client() *http.Client {
-	dialer := &net.Dialer{
+	return &http.Client{
+		Timeout: deliveryLimit,
+		Transport: &http.Transport{
+			DialContext: g.dial, TLSHandshakeTimeout: dialLimit, MaxIdleConnsPerHost: 1,
+			IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10,
+			DisableCompression: true, // so that limits count the bytes that are received
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// errNoConnection says that no allowed address of a name takes a connection.
+var errNoConnection = errors.New("no connection")
+
+// dial connects to an allowed address. The error is ErrAddress only if none of the addresses of a name
+// is allowed: of several errors a net.Dialer returns the first.
+func (g Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	var allowed atomic.Bool // one of the addresses
+	dialer := net.Dialer{
 		Timeout: dialLimit, Resolver: g.Resolver,
 		ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 			addr, err := netip.ParseAddrPort(address)
 			if err != nil {
 				return fmt.Errorf("connect to %q: %w", address, ErrAddress)
 			}
-			return g.check(addr.Addr())
+			if err = g.check(addr.Addr()); err == nil {
+				allowed.Store(true)
+			}
+			return err
 		},
 	}
-	return &http.Client{
-		Timeout: deliveryLimit,
-		Transport: &http.Transport{
-			DialContext: dialer.DialContext, TLSHandshakeTimeout: dialLimit, MaxIdleConnsPerHost: 1,
-			IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 16 << 10,
-			DisableCompression: true, // so that limits count the bytes that are received
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	conn, err := dialer.DialContext(ctx, network, address)
+	if errors.Is(err, ErrAddress) && allowed.Load() {
+		err = errNoConnection
 	}
+	return conn, err
 }

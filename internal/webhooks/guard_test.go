@@ -100,9 +100,9 @@ func TestARedirectIsNotFollowed(t *testing.T) {
 	}
 }
 
-// nameServer answers every question about an IPv4 address with the next of the addresses; the last one
+// nameServer answers every question about IPv4 addresses with the next of the answers; the last one
 // stays.
-func nameServer(t *testing.T, addresses ...[4]byte) *net.Resolver {
+func nameServer(t *testing.T, answers ...[][4]byte) *net.Resolver {
 	t.Helper()
 	socket, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -120,11 +120,13 @@ func nameServer(t *testing.T, addresses ...[4]byte) *net.Resolver {
 			reply[2], reply[3] = 0x81, 0x80             // an answer without error
 			copy(reply[6:12], []byte{0, 0, 0, 0, 0, 0}) // of no records
 			if reply[end-3] == 1 {                      // type A
-				reply[7] = 1
-				reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
-				reply = append(reply, addresses[0][:]...)
-				if len(addresses) > 1 {
-					addresses = addresses[1:]
+				reply[7] = byte(len(answers[0]))
+				for _, address := range answers[0] {
+					reply = append(reply, 0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4)
+					reply = append(reply, address[:]...)
+				}
+				if len(answers) > 1 {
+					answers = answers[1:]
 				}
 			}
 			_, _ = socket.WriteTo(reply, from)
@@ -142,7 +144,7 @@ func TestANameThatLeadsElsewhereWhenItIsUsedIsRefused(t *testing.T) {
 	defer server.Close()
 	guard := webhooks.Guard{
 		Allowed:  []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")},
-		Resolver: nameServer(t, [4]byte{127, 0, 0, 2}, [4]byte{127, 0, 0, 1}),
+		Resolver: nameServer(t, [][4]byte{{127, 0, 0, 2}}, [][4]byte{{127, 0, 0, 1}}),
 	}
 	url := strings.Replace(server.URL, "127.0.0.1", "receiver.example", 1)
 	for _, refused := range []bool{false, true} {
@@ -153,6 +155,27 @@ func TestANameThatLeadsElsewhereWhenItIsUsedIsRefused(t *testing.T) {
 		if err == nil || errors.Is(err, webhooks.ErrAddress) != refused || reached {
 			t.Errorf("error %v, reached %t, want that the address is refused: %t", err, reached, refused)
 		}
+	}
+}
+
+// A name such as localhost may have an allowed address beside one that is refused.
+func TestTheErrorOfAnAllowedAddressIsToldBesideARefusedOne(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	guard := webhooks.Guard{
+		Allowed:  []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+		Resolver: nameServer(t, [][4]byte{{127, 0, 0, 2}, {127, 0, 0, 1}}),
+	}
+	url := strings.Replace(server.URL, "127.0.0.1", "receiver.example", 1)
+	for _, answers := range []bool{true, false} {
+		res, err := guard.Client().Post(url, "application/json", nil)
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		if (err == nil) != answers || errors.Is(err, webhooks.ErrAddress) {
+			t.Errorf("the receiver answers: %t: error %v", answers, err)
+		}
+		server.Close()
 	}
 }
 
