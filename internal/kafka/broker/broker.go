@@ -232,14 +232,15 @@ type namedAddr string
 func (namedAddr) Network() string  { return "tcp" }
 func (a namedAddr) String() string { return string(a) }
 
-// brokerLog passes the errors and warnings of the broker to a logger.
+// brokerLog passes the errors and warnings of the broker to a logger. Each is an error, so that the
+// logger of a process limits how many warnings it writes: on a full disk, each write makes one.
 type brokerLog struct{ to *zap.Logger }
 
 func (b brokerLog) Logf(level kfake.LogLevel, text string, args ...any) {
 	switch level {
 	case kfake.LogLevelError:
-		b.to.Error("in-process kafka", zap.String("detail", fmt.Sprintf(text, args...)))
+		b.to.Error("in-process kafka", zap.Error(fmt.Errorf(text, args...)))
 	case kfake.LogLevelWarn:
-		b.to.Warn("in-process kafka", zap.String("detail", fmt.Sprintf(text, args...)))
+		b.to.Warn("in-process kafka", zap.Error(fmt.Errorf(text, args...)))
 	}
 }
