@@ -171,7 +171,7 @@ func (f *fetcher) fetchTogether(waiters []*waiter, wait time.Duration) (answers 
 	switch {
 	case err == nil:
 		return answers, true
-	case len(waiters) == 1 || misrouted(err) || errors.Is(err, context.DeadlineExceeded) || network:
+	case len(waiters) == 1 || misrouted(err) || errors.Is(err, errOldMetadata) || errors.Is(err, context.DeadlineExceeded) || network:
 		return slices.Repeat([]response{{err: err}}, len(waiters)), true
 	}
 	answers = make([]response, len(waiters))
@@ -200,6 +200,9 @@ func (f *fetcher) request(waiters []*waiter, wait time.Duration) ([]response, er
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), wait+f.client.conf.Timing.Request)
 	defer cancel()
+	if err := f.client.checkLeaders(ctx, f.topic); err != nil {
+		return nil, err
+	}
 	answer, err := f.client.client.Transport.RoundTrip(ctx, f.client.client.Addr, &fetch.Request{
 		ReplicaID: -1, MaxWaitTime: int32(max(1, wait.Milliseconds())), MinBytes: 1, MaxBytes: math.MaxInt32, // PartitionMaxBytes counts
 		IsolationLevel: int8(kafkago.ReadCommitted), SessionEpoch: -1,

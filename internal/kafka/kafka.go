@@ -30,6 +30,8 @@ type Client struct {
 	client *kafkago.Client
 	turn   atomic.Uint32 // counts calls that write records without a key; selects their partition
 	logged sync.Map      // the topics and texts that warnOnce has logged
+
+	leaders leaders
 }
 
 // Open returns a Client. It does not connect yet. It fails if the SASL settings are invalid.
@@ -41,7 +43,7 @@ func Open(conf Config) (*Client, error) {
 		return nil, fmt.Errorf("kafka configuration: %w", err)
 	}
 	return &Client{
-		conf: conf,
+		conf: conf, leaders: leaders{latest: make(map[partitionName]leaderEpoch)},
 		dialer: &kafkago.Dialer{
 			ClientID: clientID, Timeout: conf.Timing.Request, DialFunc: dial,
 			TLS: conf.TLS, SASLMechanism: mechanism,

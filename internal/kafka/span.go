@@ -127,6 +127,9 @@ func (c *Client) spans(ctx context.Context, topic string, partitions []int, star
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
 	defer cancel()
+	if err := c.checkLeaders(ctx, topic); err != nil {
+		return nil, err
+	}
 	answer, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
 		Topics: map[string][]kafkago.OffsetRequest{topic: ask}, IsolationLevel: kafkago.ReadCommitted,
 	})
