@@ -116,6 +116,8 @@ func (c *Client) Span(ctx context.Context, topic string, partition int, start St
 	return spans[0], nil
 }
 
+var errNoEnd = errors.New("the new leader of the partition does not know its end yet")
+
 // spans asks the leaders of partitions for their spans. The records in them are committed.
 func (c *Client) spans(ctx context.Context, topic string, partitions []int, start Start) ([]Span, error) {
 	var ask []kafkago.OffsetRequest
@@ -127,20 +129,27 @@ func (c *Client) spans(ctx context.Context, topic string, partitions []int, star
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.conf.Timing.Request)
 	defer cancel()
+	what := topic
+	if len(partitions) == 1 {
+		what += "/" + strconv.Itoa(partitions[0])
+	}
 	if err := c.checkLeaders(ctx, topic); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("offsets of %s: %w", what, err)
 	}
 	answer, err := c.client.ListOffsets(ctx, &kafkago.ListOffsetsRequest{
 		Topics: map[string][]kafkago.OffsetRequest{topic: ask}, IsolationLevel: kafkago.ReadCommitted,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("offsets of %s: %w", topic, err)
+		return nil, fmt.Errorf("offsets of %s: %w", what, err)
 	}
 	var spans []Span
 	for _, p := range answer.Topics[topic] {
 		err := p.Error
-		if errors.Is(err, kafkago.Unknown) { // kafka-go puts it in the place of the cause, also if the context ends
+		switch {
+		case errors.Is(err, kafkago.Unknown): // kafka-go puts it in the place of the cause, also if the context ends
 			err = cmp.Or(ctx.Err(), errNoAnswer)
+		case errors.Is(err, kafkago.OffsetNotAvailable): // kafka-go has no text for it
+			err = errNoEnd
 		}
 		if err != nil {
 			return nil, fmt.Errorf("offsets of %s/%d: %w", topic, p.Partition, err)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"bagtrail/internal/kafka"
@@ -77,6 +79,22 @@ func TestSpansAsksAgainIfOneOfTwoQuestionsFails(t *testing.T) {
 	c.ControlKey(int16(kmsg.ListOffsets), func(kmsg.Request) (kmsg.Response, error, bool) { return nil, errors.New("cut"), true })
 	if spans, err := client.Spans(t.Context(), topic, kafka.Start{}); err != nil || len(spans) != partitions {
 		t.Errorf("%d spans, error %v", len(spans), err)
+	}
+}
+
+// kafka-go has no text for this cause, which is seen after a leader has moved.
+func TestTheErrorOfASpanNamesThePartitionAndTheCause(t *testing.T) {
+	c, client := cluster(t, 1)
+	c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.ListOffsets}, Err: kerr.OffsetNotAvailable, Count: -1})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for want, ctx := range map[string]context.Context{
+		"offsets of topic/3: the new leader of the partition does not know its end yet": t.Context(),
+		"offsets of topic/3: ": ended,
+	} {
+		if _, err := client.Span(ctx, topic, 3, kafka.Start{}); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("the error is %q, want %q", err, want)
+		}
 	}
 }
 
