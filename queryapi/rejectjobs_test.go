@@ -384,6 +384,31 @@ func TestAProcessThatMayKnowLessOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing
 	}
 }
 
+// A key that covers fewer airports finds fewer rejects: the job would end before it has looked at all.
+func TestAProcessWithOtherRightsOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing.T) {
+	for _, limited := range []string{"lhr", "ba"} {
+		d := newRejectDesk(t)
+		d.fill(6, "ZRH", "LHR")
+		older := queryapi.Rejects{Keys: keys{"demo": testKeys[limited]}, Store: d.store, Acceptor: d}
+		begun := d.begin("demo", "resubmit", `{"state":"open","dry_run":true}`)
+		if advanced, err := older.AdvanceJobs(t.Context(), "two"); err != nil || advanced {
+			t.Errorf("%s: advanced %t, %v", limited, advanced, err)
+		}
+		d.finish("one")
+		if got := d.job("demo", begun.ID); got.State != "done" || got.LookedAt != 6 || got.Accepted != 6 {
+			t.Errorf("%s: %+v", limited, got)
+		}
+		begun = d.begin("demo", "resubmit", `{"state":"open","dry_run":true}`)
+		d.now = d.now.Add(2 * time.Minute)
+		if advanced, err := older.AdvanceJobs(t.Context(), "two"); err != nil || !advanced {
+			t.Errorf("%s, two minutes later: advanced %t, %v", limited, advanced, err)
+		}
+		if got := d.job("demo", begun.ID); got.State != "done" || got.Accepted == 6 {
+			t.Errorf("%s, two minutes later: %+v", limited, got)
+		}
+	}
+}
+
 // namesake returns a key with every right that has the name of another key.
 func namesake(t *testing.T, name string) *apikey.Key {
 	t.Helper()

@@ -75,11 +75,12 @@ type jobStep struct {
 }
 
 // step returns the next step of a job. It is Stopped if the key of the job may not do what the job
-// asks for. sure is false if the reason may be that this process has read an older key file than
-// the process that began the job, or is of an older version.
+// asks for. sure is false if this process may have read an older key file than the process that
+// began the job, since the key has other rights here, or if it may be of an older version.
 func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
 	step = jobStep{Rejects: d, job: job, Advance: rejectstore.Advance{At: job.At, State: rejectstore.Running}}
 	now := d.Acceptor.Now()
+	late := now.Sub(job.Began) >= apikey.MaxKeyFileLag
 	key, active := d.Keys.Named(job.Key, now)
 	own := key != nil && digestOf(key) == job.Digest // else an older file may have another key with that name
 	if own && active {
@@ -88,11 +89,11 @@ func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
 		step.key, step.asks = key, readQuestion(a, key, job.Action)
 		step.asks.endAtStart(job)
 		if key.MayUse(operation.Rejects) && !a.forbidden && len(a.errors) == 0 {
-			return step, true
+			return step, late || rightsOf(key) == job.Rights
 		}
 	}
 	step.State = rejectstore.Stopped
-	return step, own && !active || now.Sub(job.Began) >= apikey.MaxKeyFileLag
+	return step, own && !active || late
 }
 
 // advance takes one step of a job. It reads the next rejects and files those that are accepted.

@@ -35,6 +35,7 @@ type Job struct {
 	Action   string // "resubmit" or "dismiss"
 	Key      string // name of the API key that began it
 	Digest   string // of that key, in hexadecimal
+	Rights   string // of that key when the job began, in a form that the store does not read
 	DryRun   bool   // nothing is decided
 	Question string // names the rejects, in a form that the store does not read; "" once the job has ended
 	Total    int64  // rejects to be looked at, as counted when it began
@@ -103,7 +104,7 @@ var (
 func (s *Store) AddJob(ctx context.Context, j *Job, all, own int) error {
 	reply, err := addJob.Run(ctx, s.redis.WriteClient(), []string{s.jobKey(j.ID), s.jobsKey()},
 		s.prefix(), j.ID, j.Key, all, own, j.Began.UnixMilli(), int64(s.retention/time.Second),
-		"action", j.Action, "key", j.Key, "digest", j.Digest, "dry", strconv.FormatBool(j.DryRun), "question", j.Question,
+		"action", j.Action, "key", j.Key, "digest", j.Digest, "rights", j.Rights, "dry", strconv.FormatBool(j.DryRun), "question", j.Question,
 		"total", j.Total, "began", j.Began.UnixMilli(), "at", "", "state", string(Running)).Int()
 	switch {
 	case err != nil:
@@ -148,8 +149,8 @@ func (s *Store) HoldJob(ctx context.Context, id, process string) (j Job, held bo
 // jobOf returns the job with these fields.
 func jobOf(id string, fields map[string]string) Job {
 	j := Job{
-		ID: id, Action: fields["action"], Key: fields["key"], Digest: fields["digest"], DryRun: fields["dry"] == "true", Question: fields["question"],
-		Total: number(fields["total"]), Began: instant(fields["began"]), State: JobState(fields["state"]), At: fields["at"],
+		ID: id, Action: fields["action"], Key: fields["key"], Digest: fields["digest"], Rights: fields["rights"],
+		DryRun: fields["dry"] == "true", Question: fields["question"], Total: number(fields["total"]), Began: instant(fields["began"]), State: JobState(fields["state"]), At: fields["at"],
 	}
 	if ended := fields["ended"]; ended != "" {
 		j.Ended = instant(ended)
