@@ -142,6 +142,8 @@ func TestATopicThatMayLoseRecordsOrTimesIsWarnedOf(t *testing.T) {
 		{3, 1, "min.insync.replicas", "1", fields{"replication.factor": int64(1), "min.insync.replicas": "1"}},
 		{3, 3, "min.insync.replicas", "1", fields{"replication.factor": int64(3), "min.insync.replicas": "1"}},
 		{3, 3, "min.insync.replicas", "2", nil},
+		{1, 1, "unclean.leader.election.enable", "true", fields{"unclean.leader.election.enable": "true"}},
+		{1, 1, "unclean.leader.election.enable", "false", nil},
 	} {
 		w := newBroker(t, kfake.NumBrokers(test.brokers))
 		core, logs := observer.New(zap.WarnLevel)

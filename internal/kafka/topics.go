@@ -22,8 +22,8 @@ type Topic struct {
 	LeastBytes int           // EnsureTopics refuses a Log or Compacted topic with a smaller limit of a batch, unless it may not read the limit
 	// Log marks a topic from which a consumer group needs every record. EnsureTopics refuses it if it
 	// is compacted. It logs a warning if it has fewer partitions than Partitions, keeps its records for
-	// a shorter time than Retention, overwrites their times, or may have a single copy of them although
-	// there are more brokers.
+	// a shorter time than Retention, overwrites their times, may have a single copy of them although
+	// there are more brokers, or may lose the last ones to a leader that was not in sync.
 	Log bool
 	// Fixed marks a topic whose number of partitions must never change, and is the same for all Fixed
 	// topics of a call: EnsureTopics refuses other numbers.
@@ -36,6 +36,9 @@ type Topic struct {
 
 // createTime is the message.timestamp.type of a topic that keeps the times that producers set.
 const createTime = "CreateTime"
+
+// uncleanElection is the setting of a topic that lets a broker that is not in sync become a leader.
+const uncleanElection = "unclean.leader.election.enable"
 
 // compactedSegment is the segment.bytes of a Compacted topic. The newest segment of a partition is
 // not compacted, and a reader that needs the last record of each key must read all of it. The
@@ -236,13 +239,13 @@ func (t Topic) command(brokers []string) string {
 // checkSettings returns an error if the topic is compacted and must not be, or if it is not
 // compacted and must be, or if it takes fewer bytes at once than LeastBytes. It logs a warning if
 // the topic keeps its records for a shorter time than wanted or not beyond a size, overwrites their
-// times, or may have a single copy of them. If DescribeConfigs is denied, it logs a warning, and
-// the check is skipped.
+// times, may have a single copy of them, or may lose the last ones to a leader that was not in sync.
+// If DescribeConfigs is denied, it logs a warning, and the check is skipped.
 func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{
 			ResourceType: kafkago.ResourceTypeTopic, ResourceName: t.Name,
-			ConfigNames: []string{"cleanup.policy", "retention.ms", "retention.bytes", "message.timestamp.type", "min.insync.replicas", "max.message.bytes"},
+			ConfigNames: []string{"cleanup.policy", "retention.ms", "retention.bytes", "message.timestamp.type", "min.insync.replicas", "max.message.bytes", uncleanElection},
 		}},
 	})
 	if err == nil && len(answer.Resources) > 0 {
@@ -263,6 +266,9 @@ func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 			case e.ConfigName == "message.timestamp.type" && t.Log && e.ConfigValue != createTime:
 				c.warnOnce(t, "a topic overwrites the times of its records: set its message.timestamp.type to CreateTime",
 					zap.String("message.timestamp.type", e.ConfigValue))
+			case e.ConfigName == uncleanElection && e.ConfigValue == "true":
+				c.warnOnce(t, "a broker that lacks the last records of a topic may become its leader, so that they are lost: set its unclean.leader.election.enable to false",
+					zap.String(uncleanElection, e.ConfigValue))
 			case e.ConfigName == "max.message.bytes":
 				if most, err := strconv.Atoi(e.ConfigValue); err == nil && most < t.LeastBytes {
 					return fmt.Errorf("topic %s takes only %d bytes at once, but a record may be longer: set its max.message.bytes to %d or more", t.Name, most, t.LeastBytes)
