@@ -39,14 +39,14 @@ const madeAnew = 10 * time.Second
 var errOldMetadata = errors.New("a broker does not know the leader that the partition has by now")
 
 // checkLeaders fails with errOldMetadata if a leader of a topic was replaced according to earlier
-// metadata, while the present ones, by which requests are routed, name it again. It then closes the
-// connections, so that the next metadata may come from another broker.
+// metadata, while the present ones, by which requests are routed, name it again. If that lasts, it
+// closes the connections, so that the next metadata may come from another broker.
 func (c *Client) checkLeaders(ctx context.Context, topic string) error {
 	answer, err := c.client.Transport.RoundTrip(ctx, c.client.Addr, &metadata.Request{TopicNames: []string{topic}}) // from the cache
 	if err != nil {
 		return fmt.Errorf("ask for topic %s: %w", topic, err)
 	}
-	now, l := time.Now(), &c.leaders
+	now, lasts, l := time.Now(), false, &c.leaders
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range answer.(*metadata.Response).Topics {
@@ -60,11 +60,12 @@ func (c *Client) checkLeaders(ctx context.Context, topic string) error {
 				known.earlier, err = now, errOldMetadata
 			default:
 				err = errOldMetadata
+				lasts = lasts || now.Sub(known.earlier) >= 2*metadataTTL
 			}
 			l.latest[name] = known
 		}
 	}
-	if err != nil && now.Sub(l.closed) >= metadataTTL {
+	if lasts && now.Sub(l.closed) >= metadataTTL {
 		l.closed = now
 		c.Close()
 	}
