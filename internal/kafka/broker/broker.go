@@ -121,7 +121,8 @@ func (e *Broker) start(conf Config, listener net.Listener) error {
 		kfake.WithLogger(brokerLog{conf.Logger}),
 	)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		_ = listener.Close() // the broker may have closed it already
+		return err
 	}
 	if err := check.afterLoad(cluster); err != nil {
 		cluster.Close()
