@@ -537,7 +537,30 @@ reader('a page that is refused waits as told', async () => {
   await load('0724500036', 'AKE12345LX')
   await new Promise((done) => setTimeout(done, 6000))
   assert.equal(asked, 1)
+  await page.locator('#live[data-live=off]').waitFor({ state: 'attached', timeout: 10_000 }) // although its stream goes on
 }, /429|ERR_ABORTED/)
+
+reader('a page whose request is never answered says so, and asks again', async () => {
+  const page = await login(flight)
+  await live(page)
+  await page.route('**/flights/**rows=**', () => {}, { times: 1 })
+  await load('0724500033', 'AKE12345LX')
+  await page.locator('#stale').getByText('Not live since').waitFor({ timeout: 15_000 })
+  await page.locator('#b-0724500033[data-s=air]').waitFor({ timeout: 40_000 })
+  await page.locator('#stale').waitFor({ state: 'hidden' })
+}, /ERR_ABORTED/)
+
+reader('a page whose stream is held back asks every 10 s instead', async () => {
+  const page = await login()
+  await page.route('**/v1/changes?**', () => {}) // a proxy may hold it back
+  await page.goto(service + flight)
+  await load('0724500034', 'AKE12345LX')
+  await page.locator('#live .t').getByText('Every 10 s').waitFor({ state: 'attached', timeout: 15_000 })
+  await page.locator('#b-0724500034[data-s=air]').waitFor({ timeout: 5000 })
+  await load('0724500032', 'AKE12345LX')
+  await page.locator('#b-0724500032[data-s=air]').waitFor({ timeout: 15_000 })
+  assert.equal(await page.evaluate(() => document.querySelector('#live').dataset.live), 'on')
+}, /ERR_ABORTED/)
 
 reader('a change between the page and its stream is not missed', async () => {
   const page = await login()

@@ -173,33 +173,43 @@
     tick()
   }
 
+  // get is fetch with an end: a connection that is dead may never say so.
+  const get = (url, options) => fetch(url, { signal: AbortSignal.timeout(30000), ...options })
   const sleep = (ms) => new Promise((done) => { setTimeout(done, ms) })
   // patience returns how many ms an answer asks to wait.
   const patience = (r) => Math.min(Number(r?.headers.get('Retry-After')) || 0, 300) * 1000
 
   // Live. The stream says which plates changed; the page asks for their HTML, one request at a
-  // time. If there is no stream, it asks for everything every 10 s, and then tries the stream again.
+  // time. If there is no stream, or a silent one, it asks for everything every 10 s, and then tries
+  // the stream again.
   const live = () => {
     const show = $('#live'), body = d.body
     if (!show) return
-    let source, again, heard = Date.now(), since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0, telling, asked = 0
+    let source, again, since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0, telling, asked = 0
     let old = performance.getEntriesByType('navigation')[0]?.type === 'back_forward' // the page may be an old copy, and its time too
+    let heard = Date.now(), spoke = heard // when the service was heard last, and when its stream was
+    let opened = 0 // when the stream was opened
+    let polls = false // whether the service was heard last by a request
+    let behind = 0 // since when the page asks for something that it does not get, or 0
     const state = (name, words) => {
       show.dataset.live = name
       const t = $('.t', show)
       if (t.textContent !== words) t.textContent = words
       $('#stale').hidden = name !== 'off'
       if (name === 'off' && !since) {
-        $('#stale-since').textContent = (since = new Date(heard)).toISOString().slice(11, 19) + 'Z'
+        $('#stale-since').textContent = (since = new Date(current() + skew)).toISOString().slice(11, 19) + 'Z'
         say($('#stale b').textContent)
       }
-      const age = Date.now() - heard
+      const age = Date.now() - current()
       $('#stale-age').textContent = age < 100000 ? Math.round(age / 1000) + ' s' : span(age)
       if (name !== 'off' && since) say('Live again')
       if (name !== 'off') since = null
     }
-    const words = () => (source && source.readyState !== 2 ? 'Live' : 'Every 10 s')
-    const alive = () => { heard = Date.now(); state('on', words()) }
+    // A stream that is silent may be dead, or held back by a proxy. A heartbeat comes every 5 s.
+    const streaming = () => source && source.readyState !== 2 && Date.now() - spoke < 7500
+    const current = () => Math.min(heard, behind || heard) // what the page shows was known then
+    const late = () => Date.now() - current() > (polls ? 14000 : 10000)
+    const alive = () => { heard = Date.now(); if (!late()) state('on', polls ? 'Every 10 s' : 'Live') }
     // tell announces how many bags changed, at most every 10 s. A single change is not announced.
     const tell = () => {
       if (told > 1) say(told + ' bags changed')
@@ -209,6 +219,7 @@
     const ask = async () => {
       if (asking || !(all || wanted.size)) return
       asking = true
+      behind ||= Date.now()
       await sleep(asked + 500 - Date.now()) // a busy page asks twice a second
       asked = Date.now()
       const whole = all || wanted.size > 50, plates = [...wanted]
@@ -219,19 +230,21 @@
         const u = new URL(location)
         u.searchParams.delete('rows')
         for (const p of whole ? [''] : plates) u.searchParams.append('rows', p)
-        const r = await fetch(u, { headers: { Accept: 'text/html' } })
+        const r = await get(u, { headers: { Accept: 'text/html' } })
         if (r.status === 401) { location.assign('/console/login?ended&next=' + encodeURIComponent(location.pathname + location.search) + location.hash); return }
         if (!r.ok) { wait = Math.max(wait, patience(r)); throw new Error(r.status) }
         const text = await r.text(), date = Date.parse(r.headers.get('Date'))
         if (old && date) skew = date - Date.now()
         old = false
+        behind = 0
         if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
         apply(text, (tr) => whole || plates.some((p) => (tr.id.slice(2) + '-').startsWith(p + '-'))) // bags of one plate are numbered
         told += plates.length
         if (whole) body.dataset.cursor ||= r.headers.get('Changes-Cursor') || '' // a page that was read without changes may follow them now
-        if (!source || source.readyState === 2) { // a proxy refuses the stream while the service is away
+        if (!streaming()) {
+          polls = true
           alive()
-          follow()
+          if (!source || source.readyState === 2 || Date.now() - opened > 60000) follow() // a proxy refuses the stream while the service is away
         }
         if (told) telling ||= setTimeout(tell, announced + 10000 - Date.now())
       } catch {
@@ -245,9 +258,9 @@
     const follow = () => {
       if (d.hidden || !body.dataset.cursor) return // a browser has few connections for all its pages
       source?.close()
+      opened = Date.now()
       source = new EventSource(body.dataset.stream + '&cursor=' + encodeURIComponent(body.dataset.cursor))
-      const on = (name, what) => source.addEventListener(name, (e) => { if (e.lastEventId) body.dataset.cursor = e.lastEventId; alive(); what?.(e) })
-      source.addEventListener('open', alive)
+      const on = (name, what) => source.addEventListener(name, (e) => { if (e.lastEventId) body.dataset.cursor = e.lastEventId; spoke = Date.now(); polls = false; alive(); what?.(e) })
       on('heartbeat')
       on('change', (e) => { for (const key of keysOf(JSON.parse(e.data))) wanted.add(key); ask() })
       on('reset', refresh)
@@ -273,9 +286,8 @@
     follow()
     $('#try-now').addEventListener('click', () => { again?.(); refresh(); follow() })
     setInterval(() => {
-      const streaming = source && source.readyState !== 2
-      if (!streaming && Date.now() - asked > 9500) refresh()
-      if (Date.now() - heard > (streaming ? 10000 : 14000)) state('off', 'Not live')
+      if (!streaming() && Date.now() - asked > 9500) refresh()
+      if (late()) state('off', 'Not live')
     }, 500)
     setInterval(refresh, 60000) // minutes that are left change by themselves
     d.addEventListener('visibilitychange', () => {
@@ -293,7 +305,7 @@
     u.searchParams.set('rows', '')
     while ($('#job[data-again]')) {
       await sleep(500)
-      const r = await fetch(u).catch(() => null)
+      const r = await get(u).catch(() => null)
       if (r && !r.ok && r.status < 429) { location.reload(); return } // the session has ended, or the job is gone
       if (r?.ok) apply(await r.text())
       await sleep(patience(r))
@@ -311,7 +323,7 @@
     // as it is: a page that was left would lose the edits.
     const check = async () => {
       const mine = ++number
-      const r = await fetch(form.dataset.check + '?rows=', { method: 'POST', body: new URLSearchParams({ text: text.value }) }).catch(() => null)
+      const r = await get(form.dataset.check + '?rows=', { method: 'POST', body: new URLSearchParams({ text: text.value }) }).catch(() => null)
       if (mine !== number) return false
       if (r?.ok) { apply(await r.text()); return true }
       const verdict = $('#verdict'), why = d.createElement('span')
