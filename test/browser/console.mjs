@@ -562,6 +562,18 @@ reader('a page whose stream is held back asks every 10 s instead', async () => {
   assert.equal(await page.evaluate(() => document.querySelector('#live').dataset.live), 'on')
 }, /ERR_ABORTED/)
 
+reader('changes of a board are announced as flights, each once', async () => {
+  const page = await login(board), said = page.locator('#say').filter({ hasText: 'changed' })
+  await live(page)
+  const began = Date.now()
+  for (let i = 0; !await said.count(); i++) { // the first change alone is not announced
+    assert.ok(Date.now() - began < 30_000, 'nothing is announced')
+    await load('0724500031', `AKE${10000 + i}LX`)
+    await load('0724800031', `AKE${10000 + i}LX`, 'LX800')
+  }
+  assert.equal(await said.innerText(), '2 flights changed')
+}, /ERR_ABORTED/)
+
 reader('a change between the page and its stream is not missed', async () => {
   const page = await login()
   let go

@@ -185,7 +185,7 @@
   const live = () => {
     const show = $('#live'), body = d.body
     if (!show) return
-    let source, again, since, asking = false, all = false, wanted = new Set(), announced = 0, told = 0, telling, asked = 0
+    let source, again, since, asking = false, all = false, wanted = new Set(), announced = 0, telling, asked = 0
     let old = performance.getEntriesByType('navigation')[0]?.type === 'back_forward' // the page may be an old copy, and its time too
     let heard = Date.now(), spoke = heard // when the service was heard last, and when its stream was
     let opened = 0 // when the stream was opened
@@ -210,11 +210,13 @@
     const current = () => Math.min(heard, behind || heard) // what the page shows was known then
     const late = () => Date.now() - current() > (polls ? 14000 : 10000)
     const alive = () => { heard = Date.now(); if (!late()) state('on', polls ? 'Every 10 s' : 'Live') }
-    // tell announces how many bags changed, at most every 10 s. A single change is not announced.
+    // tell announces how many rows changed, at most every 10 s. A single change is not announced.
+    const told = new Set()
     const tell = () => {
-      if (told > 1) say(told + ' bags changed')
+      if (told.size > 1) say(`${told.size} ${body.dataset.airport ? 'flights' : 'bags'} changed`)
       announced = Date.now()
-      told = telling = 0
+      told.clear()
+      telling = 0
     }
     const ask = async () => {
       if (asking || !(all || wanted.size)) return
@@ -239,14 +241,14 @@
         behind = 0
         if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
         apply(text, (tr) => whole || plates.some((p) => (tr.id.slice(2) + '-').startsWith(p + '-'))) // bags of one plate are numbered
-        told += plates.length
+        plates.forEach((p) => told.add(p))
         if (whole) body.dataset.cursor ||= r.headers.get('Changes-Cursor') || '' // a page that was read without changes may follow them now
         if (!streaming()) {
           polls = true
           alive()
           if (!source || source.readyState === 2 || Date.now() - opened > 60000) follow() // a proxy refuses the stream while the service is away
         }
-        if (told) telling ||= setTimeout(tell, announced + 10000 - Date.now())
+        if (told.size) telling ||= setTimeout(tell, announced + 10000 - Date.now())
       } catch {
         if (whole) all = true; else plates.forEach((p) => wanted.add(p))
         await new Promise((done) => { again = wait > 2000 ? null : done; setTimeout(done, wait) })
