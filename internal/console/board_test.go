@@ -34,7 +34,7 @@ const boardPath = "/console/flights?airport=ZRH&direction=D&date=2026-11-22"
 func TestTheBoardShowsFlightsAtRiskFirst(t *testing.T) {
 	v := newV1(object{"GET /v1/flights": flightsOf(20)})
 	text := must(t, get(newConsole(v), boardPath), 200,
-		">Zurich ZRH departures</h1>", `<td class="c-m trunc">New York <span class="dim">JFK</span></td>`, `data-f="lx100 jfk new york"`, "Sunday 22 November 2026. 20 flights, 100 bags.", "10 bags offloaded or not loaded, departure within 45 min", "Now 12:32",
+		">Zurich ZRH departures</h1>", `<td class="c-m trunc">New York <span class="dim">JFK</span></td>`, `data-f="lx100 jfk new york"`, "Sunday 22 November 2026. 20 flights, 100 bags.", "10 bags offloaded or not loaded, departure within 45 min", "Now <time>12:32</time>",
 		`<b id="n-risk">5</b>`, `<b id="n-ahead">14</b>`, `<b id="n-rush">10</b>`, `<b id="n-del">20</b>`, `data-airport="ZRH" data-direction="D" data-date="2026-11-22"`,
 		`href="/console/flights/ZRH/D/LX/100/2026-11-22"`, "1 on aircraft, 1 in container, 1 not loaded, 1 offloaded, 1 delayed",
 		"date=2026-11-21&amp;direction=D", "/v1/changes?fields=list&amp;airport=ZRH",

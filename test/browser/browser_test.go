@@ -50,7 +50,8 @@ func keys() string {
 }
 
 // traffic returns a flight reference and messages: of flights that leave ZRH and GVA at that time,
-// LX500 with 40 bags, LX600 with one, LX800 with 800. Some of them come with a fault as well.
+// LX500 with 40 bags, LX600 with one, LX800 with 800, and of LX400 with one bag, which left ZRH 40
+// minutes before. Some of them come with a fault as well.
 func traffic(leaves time.Time, zone *time.Location) (flights string, messages []string) {
 	date := leaves.In(zone)
 	day := strings.ToUpper(date.Format("02Jan"))
@@ -59,14 +60,15 @@ func traffic(leaves time.Time, zone *time.Location) (flights string, messages []
 	for _, f := range []struct {
 		number, from string
 		bags         int
-	}{{"500", "ZRH", 40}, {"600", "GVA", 1}, {"800", "ZRH", 800}} {
+		before       time.Duration
+	}{{"400", "ZRH", 1, 40 * time.Minute}, {"500", "ZRH", 40, 0}, {"600", "GVA", 1, 0}, {"800", "ZRH", 800, 0}} {
 		fmt.Fprintf(&file, "  - {airline: LX, flight: %q, origin: %s, destination: JFK, date: %s, departure: {scheduled: %s}, arrival: {scheduled: %s}}\n",
-			f.number, f.from, date.Format(time.DateOnly), leaves.Format(time.RFC3339), leaves.Add(8*time.Hour).Format(time.RFC3339))
+			f.number, f.from, date.Format(time.DateOnly), leaves.Add(-f.before).Format(time.RFC3339), leaves.Add(8*time.Hour).Format(time.RFC3339))
 		for i := range f.bags {
 			text := fmt.Sprintf("BSM\r\n.V/1L%s\r\n.F/LX%s/%s/JFK/Y\r\n.N/0724%s%03d001\r\n.S/Y/%dA/C\r\n.P/1MUELLER/ANNA\r\n.L/AB%s%s\r\nENDBSM\r\n",
 				f.from, f.number, day, f.number, i, i%60+1, f.number[:1], fmt.Sprintf("%03d", i))
 			messages = append(messages, text)
-			if f.number != "500" && i < 100 {
+			if (f.number == "600" || f.number == "800") && i < 100 {
 				messages = append(messages, strings.Replace(text, ".N/0724", ".N/O724", 1))
 			}
 		}

@@ -574,6 +574,31 @@ reader('changes of a board are announced as flights, each once', async () => {
   assert.equal(await said.innerText(), '2 flights changed')
 }, /ERR_ABORTED/)
 
+reader('a flight that leaves the list of those at risk does not take the focus from the next', async () => {
+  const page = await login(board)
+  await live(page)
+  await page.evaluate(() => {
+    const first = document.querySelector('#urgent li'), other = first.cloneNode(true)
+    other.id = 'u-other' // as if it were at risk no more
+    first.before(other)
+    first.querySelector('a').focus()
+    document.dispatchEvent(new Event('visibilitychange')) // asks anew
+  })
+  await page.locator('#u-other').waitFor({ state: 'detached' })
+  assert.match(await page.evaluate(() => document.activeElement.parentNode.id), /^u-LX-/)
+}, /ERR_ABORTED/)
+
+reader('a minute that passes is no change of the next flight', async () => {
+  const page = await login(board), now = page.locator('.next .nowtag')
+  await live(page)
+  await now.evaluate((e) => {
+    e.lastChild.textContent = 'before' // as if it were older
+    document.dispatchEvent(new Event('visibilitychange')) // asks anew
+  })
+  await now.getByText(/\d\d:\d\d/).waitFor()
+  assert.equal(await page.locator('.next.flash').count(), 0)
+}, /ERR_ABORTED/)
+
 reader('a change between the page and its stream is not missed', async () => {
   const page = await login()
   let go

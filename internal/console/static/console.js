@@ -124,8 +124,12 @@
     let at = a.firstChild
     for (const n of [...b.childNodes]) {
       let same = at
-      if (n.id) same = [...a.children].find((x) => x.id === n.id)
-      else if (same?.id) same = null
+      if (n.id) {
+        same = [...a.children].find((x) => x.id === n.id)
+        // What is gone is removed before what follows it is matched: an element that moves loses the
+        // focus, and a click on it.
+        while (same && at !== same && ![...b.children].some((x) => x.id && x.id === at.id)) { const gone = at; at = at.nextSibling; gone.remove(); different = true }
+      } else if (same?.id) same = null
       if (!same || same.nodeName !== n.nodeName) {
         a.insertBefore(n, at)
         different = true
