@@ -599,6 +599,19 @@ reader('a minute that passes is no change of the next flight', async () => {
   assert.equal(await page.locator('.next.flash').count(), 0)
 }, /ERR_ABORTED/)
 
+reader('the first flight of an empty board does not take away what is being typed', async () => {
+  const page = await login(board.replace('ZRH', 'LUX'))
+  await live(page)
+  await page.locator('#q').pressSequentially('muell')
+  assert.equal(await send(`BSM\r\n.V/1LLUX\r\n.F/LG700/${day}/JFK\r\n.N/0724700061001\r\nENDBSM\r\n`), 200)
+  await page.waitForResponse(async (r) => /rows=/.test(r.url()) && (await r.text()).includes('LG700'))
+  await page.locator('#q').pressSequentially('er')
+  assert.equal(await page.locator('#q').inputValue(), 'mueller')
+  await page.locator('#q').fill('')
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange'))) // asks anew
+  await page.locator('#rows').waitFor()
+}, /ERR_ABORTED/)
+
 reader('a change between the page and its stream is not missed', async () => {
   const page = await login()
   let go

@@ -243,7 +243,10 @@
         if (old && date) skew = date - Date.now()
         old = false
         behind = 0
-        if (!$('#rows') && text.includes('<tr id=')) { location.reload(); return } // the first of an empty list
+        if (!$('#rows') && text.includes('<tr id=')) { // the first of an empty list; what is being typed is not lost
+          if ($$('input:not([type=checkbox])').every((i) => i.value === i.defaultValue)) location.reload()
+          return
+        }
         apply(text, (tr) => whole || plates.some((p) => (tr.id.slice(2) + '-').startsWith(p + '-'))) // bags of one plate are numbered
         plates.forEach((p) => told.add(p))
         if (whole) body.dataset.cursor ||= r.headers.get('Changes-Cursor') || '' // a page that was read without changes may follow them now
