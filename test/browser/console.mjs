@@ -612,6 +612,23 @@ reader('the first flight of an empty board does not take away what is being type
   await page.locator('#rows').waitFor()
 }, /ERR_ABORTED/)
 
+reader('a second click while the answer is under way decides nothing', async () => {
+  assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX501/${day}Z/JFK\r\n.N/0724700012001\r\n.L/XY9997\r\nENDBSM\r\n`), 400)
+  const page = await login('/console/rejects')
+  await openReject(page, `${day}Z`)
+  await page.getByLabel('Reason').fill('a test')
+  await page.route('**/dismiss', async (route) => { // the answer is slow
+    const response = await route.fetch({ maxRedirects: 0 })
+    await new Promise((done) => setTimeout(done, 2000))
+    await route.fulfill({ response }).catch(() => {})
+  })
+  const { x, y } = await page.getByRole('button', { name: 'Dismiss', exact: true }).boundingBox()
+  await Promise.all([page.waitForRequest('**/dismiss'), page.mouse.click(x + 5, y + 5)])
+  await new Promise((done) => setTimeout(done, 1000))
+  await page.mouse.click(x + 5, y + 5)
+  await page.getByText('Dismissed, and out of the list').waitFor()
+}, /ERR_ABORTED/)
+
 reader('a change between the page and its stream is not missed', async () => {
   const page = await login()
   let go

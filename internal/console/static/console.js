@@ -53,6 +53,13 @@
     $('a.row', e.target.closest('tbody tr') || d.createElement('i'))?.click()
   })
 
+  // A form about rejects is sent once. A second click would replace the answer by one that says that
+  // somebody has decided already. If no answer comes, the form can be sent again after 10 s.
+  let sent = 0
+  d.addEventListener('submit', (e) => { if (Date.now() - sent < 10000) { e.preventDefault(); e.stopPropagation() } }, true)
+  d.addEventListener('submit', (e) => { if (!e.defaultPrevented && e.target.matches('[action^="/console/rejects/"]')) sent = Date.now() })
+  addEventListener('pageshow', () => { sent = 0 })
+
   // Filter and order of the rows of a table, kept in the address. If still is set, rows do not
   // move: rows that are shown stay, and rows that match only now come last.
   const filter = (still) => {
@@ -361,13 +368,17 @@
     // reject.
     let decided = false
     d.addEventListener('submit', (e) => { decided = !e.defaultPrevented && form.parentNode.contains(e.target) })
-    addEventListener('beforeunload', (e) => { if (!decided && text.value !== text.defaultValue) e.preventDefault() })
+    addEventListener('beforeunload', (e) => {
+      if (decided || text.value === text.defaultValue) return
+      e.preventDefault()
+      setTimeout(() => { sent = 0 }) // the user has stayed
+    })
     // A text with faults is not sent: it would only be rejected again, and the edits would be lost.
     form.addEventListener('submit', async (e) => {
       if (e.submitter?.value) return // as it came
       e.preventDefault()
       clearTimeout(timer)
-      if (await check() && $('#verdict').matches('.ok, [data-unchecked]')) { decided = true; form.submit(); return } // a key may be allowed to resubmit, and not to check
+      if (await check() && $('#verdict').matches('.ok, [data-unchecked]')) { decided = true; sent = Date.now(); form.submit(); return } // a key may be allowed to resubmit, and not to check
       edit()
       say($('#verdict').textContent)
     })
