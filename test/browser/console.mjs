@@ -629,6 +629,25 @@ reader('a second click while the answer is under way decides nothing', async () 
   await page.getByText('Dismissed, and out of the list').waitFor()
 }, /ERR_ABORTED/)
 
+reader('a suggestion does not alter a text that was edited since it was made', async () => {
+  assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX501/${day}27/JFK\r\n.N/0724700013001\r\n.L/XY9996\r\nENDBSM\r\n`), 400)
+  const page = await login('/console/rejects'), text = page.locator('#text')
+  await openReject(page, `${day}27`)
+  const before = await text.inputValue(), use = page.getByRole('button', { name: `Use ${day}` })
+  await page.route('**/rejects/check**', async (route) => {
+    await new Promise((done) => setTimeout(done, 2000)) // a slow network
+    await route.continue()
+  })
+  await text.press('Control+Home')
+  await text.pressSequentially('\n')
+  await use.click()
+  assert.equal(await text.inputValue(), '\n' + before)
+  await page.locator('[data-line="4"]').waitFor({ state: 'attached' })
+  await use.click()
+  assert.equal(await text.inputValue(), '\n' + before.replace(`${day}27`, day))
+  await page.getByRole('button', { name: 'Undo edits' }).click()
+}, /ERR_ABORTED/)
+
 reader('a change between the page and its stream is not missed', async () => {
   const page = await login()
   let go

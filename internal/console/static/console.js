@@ -386,10 +386,11 @@
       const fix = e.target.closest('[data-fix]')
       if (!fix) return
       const { line, from, to } = $('[data-line]', fix.parentNode).dataset
-      const lines = text.value.split('\n'), old = lines[line - 1]
-      lines[line - 1] = part(old, 1, from) + fix.dataset.fix + part(old, to)
-      text.value = lines.join('\n')
+      const lines = text.value.split('\n'), before = lines[line - 1]
       text.focus()
+      if ($$('#lines pre > span')[line - 1]?.firstChild.textContent !== (before || ' ')) return // it was edited since, and is being checked
+      lines[line - 1] = part(before, 1, from) + fix.dataset.fix + part(before, to)
+      text.value = lines.join('\n')
       check()
     })
   }
