@@ -648,6 +648,23 @@ reader('a suggestion does not alter a text that was edited since it was made', a
   await page.getByRole('button', { name: 'Undo edits' }).click()
 }, /ERR_ABORTED/)
 
+reader('ages go on while a search is left and opened again', async () => {
+  for (const n of [1, 2]) assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX502/${day}/JFK\r\n.N/072470005${n}001\r\n.P/1AGER/ANNA\r\nENDBSM\r\n`), 200)
+  const page = await login()
+  await page.addInitScript(() => { // page.clock would hide from the page how it was opened
+    const { now } = Date
+    Date.now = () => now() + Number(sessionStorage.later ?? 0)
+  })
+  await page.locator('#q').fill('ager lx502')
+  await page.locator('#q').press('Enter')
+  await page.getByText('2 bags').waitFor()
+  await page.locator('.hits a').first().click()
+  await page.waitForURL('**/console/bags/**')
+  await page.evaluate(() => { sessionStorage.later = 3600_000 })
+  await page.goBack()
+  await page.locator('.hits time').first().getByText(/^6\d min$/).waitFor()
+}, /ERR_ABORTED/)
+
 reader('a change between the page and its stream is not missed', async () => {
   const page = await login()
   let go

@@ -110,6 +110,7 @@
     try { return new Intl.DateTimeFormat('en-GB', { timeZone: t.dataset.clock, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(now) } catch { return t.textContent } // a zone that the browser does not know
   }
   let skew = 0 // of the clock of this machine, in ms
+  let old = performance.getEntriesByType('navigation')[0]?.type === 'back_forward' // the page may be an old copy, and its time too
   const tick = () => {
     const now = Date.now() + skew
     const write = (t, text) => { if (t.textContent !== text) t.textContent = text } // a text that is set anew is laid out anew
@@ -197,7 +198,6 @@
     const show = $('#live'), body = d.body
     if (!show) return
     let source, again, since, asking = false, all = false, wanted = new Set(), announced = 0, telling, asked = 0
-    let old = performance.getEntriesByType('navigation')[0]?.type === 'back_forward' // the page may be an old copy, and its time too
     let heard = Date.now(), spoke = heard // when the service was heard last, and when its stream was
     let opened = 0 // when the stream was opened
     let polls = false // whether the service was heard last by a request
@@ -396,7 +396,7 @@
   }
 
   d.addEventListener('DOMContentLoaded', () => {
-    if (d.body.dataset.now) skew = Date.parse(d.body.dataset.now) - Date.now()
+    if (d.body.dataset.now && !old) skew = Date.parse(d.body.dataset.now) - Date.now()
     const mark = () => $$('[data-theme-set]').forEach((b) => b.setAttribute('aria-pressed', String((root.dataset.theme || '') === b.dataset.themeSet)))
     mark()
     $$('[data-theme-set]').forEach((b) => b.addEventListener('click', () => { theme(b.dataset.themeSet); store.set('theme', b.dataset.themeSet); mark() }))
