@@ -588,6 +588,22 @@ reader('a flight that leaves the list of those at risk does not take the focus f
   assert.match(await page.evaluate(() => document.activeElement.parentNode.id), /^u-LX-/)
 }, /ERR_ABORTED/)
 
+reader('many rows that change at once are laid out once', async () => {
+  const page = await login(flight.replace('500', '800')), measures = await context.newCDPSession(page)
+  await live(page)
+  await measures.send('Performance.enable')
+  const layouts = async () => (await measures.send('Performance.getMetrics')).metrics.find((m) => m.name === 'LayoutCount').value
+  await page.route('**/flights/**rows=**', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: (await response.text()).replaceAll('MUELLER</b>', 'KELLER</b>') })
+  })
+  const before = await layouts()
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange'))) // asks anew
+  await page.waitForFunction(() => document.querySelectorAll('#rows .flash').length > 700)
+  const after = await layouts()
+  assert.ok(after - before < 100, `${after - before} layouts`)
+}, /ERR_ABORTED/)
+
 reader('a minute that passes is no change of the next flight', async () => {
   const page = await login(board), now = page.locator('.next .nowtag')
   await live(page)

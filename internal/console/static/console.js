@@ -151,7 +151,12 @@
     while (at) { const gone = at; at = at.nextSibling; gone.remove(); different = true }
     return different
   }
-  const flash = (e) => { e.classList.remove('flash'); void e.offsetWidth; e.classList.add('flash') }
+  // flash marks rows for a moment. The page is laid out once for all of them, which takes long.
+  const flash = (rows) => {
+    rows.forEach((e) => e.classList.remove('flash'))
+    void d.body.offsetWidth
+    rows.forEach((e) => e.classList.add('flash'))
+  }
   const changed = new Set()
 
   // apply takes over the parts of an answer. On a list that can be sorted again no row moves, and
@@ -161,7 +166,7 @@
   const apply = (text, asked) => {
     const parts = d.createElement('template')
     parts.innerHTML = text
-    const seen = new Set(), moved = $('#moved'), rows = $$('tbody tr[id]', parts.content)
+    const seen = new Set(), different = [], moved = $('#moved'), rows = $$('tbody tr[id]', parts.content)
     for (const [i, tr] of rows.entries()) {
       seen.add(tr.id)
       const there = d.getElementById(tr.id)
@@ -171,10 +176,10 @@
         if (next) next.before(tr); else $('#rows tbody:last-child')?.append(tr)
       }
       if (there && !merge(there, tr)) continue
-      const row = d.getElementById(tr.id)
-      flash(row)
+      different.push(d.getElementById(tr.id))
       changed.add(tr.id)
     }
+    if (different.length) flash(different)
     for (const e of [...parts.content.children]) {
       const there = e.id && d.getElementById(e.id)
       if (there) merge(there, e)
