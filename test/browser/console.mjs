@@ -645,6 +645,22 @@ reader('a second click while the answer is under way decides nothing', async () 
   await page.getByText('Dismissed, and out of the list').waitFor()
 }, /ERR_ABORTED/)
 
+reader('the text of a reject stands on its lines, also if they are long, or are not checked', async () => {
+  assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX501/${'8'.repeat(200)}/JFK\r\n.N/0724700014001\r\n.L/XY9995\r\nENDBSM\r\n`), 400)
+  const page = await login('/console/rejects'), text = page.locator('#text')
+  await openReject(page, '888888')
+  const inside = () => text.evaluate((e) => [e.scrollWidth - e.clientWidth, e.scrollHeight - e.clientHeight])
+  for (const width of [390, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    assert.deepEqual(await inside(), [0, 0], `${width} pixels`)
+  }
+  await page.route('**/rejects/check**', (route) => route.abort())
+  await text.press('Control+Home')
+  await text.pressSequentially('\n\n\n\n\n')
+  assert.deepEqual(await inside(), [0, 0])
+  await page.getByRole('button', { name: 'Undo edits' }).click()
+}, /ERR_ABORTED|ERR_FAILED/)
+
 reader('a suggestion does not alter a text that was edited since it was made', async () => {
   assert.equal(await send(`BSM\r\n.V/1LZRH\r\n.F/LX501/${day}27/JFK\r\n.N/0724700013001\r\n.L/XY9996\r\nENDBSM\r\n`), 400)
   const page = await login('/console/rejects'), text = page.locator('#text')
