@@ -53,8 +53,8 @@
     $('a.row', e.target.closest('tbody tr') || d.createElement('i'))?.click()
   })
 
-  // A form about rejects is sent once. A second click would replace the answer by one that says that
-  // somebody has decided already. If no answer comes, the form can be sent again after 10 s.
+  // A form about rejects is sent once. A second click would replace the answer by one that says
+  // that somebody has decided already. If no answer comes, the form can be sent again after 10 s.
   let sent = 0
   d.addEventListener('submit', (e) => { if (Date.now() - sent < 10000) { e.preventDefault(); e.stopPropagation() } }, true)
   d.addEventListener('submit', (e) => { if (!e.defaultPrevented && e.target.matches('[action^="/console/rejects/"]')) sent = Date.now() })
@@ -134,8 +134,8 @@
       let same = at
       if (n.id) {
         same = [...a.children].find((x) => x.id === n.id)
-        // What is gone is removed before what follows it is matched: an element that moves loses the
-        // focus, and a click on it.
+        // What is gone is removed before what follows it is matched: an element that moves loses
+        // the focus, and a click on it.
         while (same && at !== same && ![...b.children].some((x) => x.id && x.id === at.id)) { const gone = at; at = at.nextSibling; gone.remove(); different = true }
       } else if (same?.id) same = null
       if (!same || same.nodeName !== n.nodeName) {
