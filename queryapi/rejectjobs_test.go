@@ -384,7 +384,8 @@ func TestAProcessThatMayKnowLessOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing
 	}
 }
 
-// A key that covers fewer airports finds fewer rejects: the job would end before it has looked at all.
+// A key that covers fewer airports finds fewer rejects: the job would end before it has looked at
+// all.
 func TestAProcessWithOtherRightsOfAKeyLeavesAJobToOthersForTwoMinutes(t *testing.T) {
 	for _, limited := range []string{"lhr", "ba"} {
 		d := newRejectDesk(t)

@@ -114,8 +114,8 @@ func eachLeg(b *bag.Bag, visit func(bag.Leg)) {
 }
 
 // mayMatch returns a function that returns false only if the filter certainly does not select a
-// published change. Such a change need not be folded. A process with many streams calls the function
-// for each stream and change.
+// published change. Such a change need not be folded. A process with many streams calls the
+// function for each stream and change.
 func (f Filter) mayMatch(airports *airport.Library) func(*changes.Record) bool {
 	flight := ""
 	if f.Flight != nil {

@@ -48,9 +48,9 @@ func readings(text string, airports *airport.Library, now time.Time) []query {
 // parseQuery reads the words of a search. Ten digits are a plate, and six digits its end. An
 // airline code and a number are a flight. Five or six letters and digits, with a digit, are a PNR.
 // A date such as 21NOV is the day. Every other word is a name. If withAirport is set, the last of
-// these is the airport of the search if it is a code; otherwise all of them are one surname. If there
-// are plates, the search is for all of them, and the other words are unread. Otherwise the first of
-// several words of one kind counts, and the others are unread.
+// these is the airport of the search if it is a code; otherwise all of them are one surname. If
+// there are plates, the search is for all of them, and the other words are unread. Otherwise the
+// first of several words of one kind counts, and the others are unread.
 //
 // A word may have the form of a flight and of a PNR. If the search has another flight, the word is
 // a PNR; if the search has another PNR, it is a flight. Otherwise it is a flight if there is a

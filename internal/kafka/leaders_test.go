@@ -17,8 +17,8 @@ import (
 	"bagtrail/internal/pause"
 )
 
-// A broker stood still until its partition had another leader and more records. It goes on, and does
-// not know that. At first no other broker knows it either.
+// A broker stood still until its partition had another leader and more records. It goes on, and
+// does not know that. At first no other broker knows it either.
 func TestABrokerThatStoodStillHasNotLostTheEndOfItsPartition(t *testing.T) {
 	c := kafkatest.Start(t, kfake.NumBrokers(3), kfake.SeedTopics(1, topic))
 	client := kafkatest.Open(t, c, kafka.Config{Topics: []string{topic}, Timing: kafka.Timing{Wait: 50 * time.Millisecond, Produce: time.Minute}})

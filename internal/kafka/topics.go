@@ -20,10 +20,11 @@ type Topic struct {
 	Retention  time.Duration // 0 means for ever
 	MaxBytes   int           // of a batch of records; 0 means the default of the broker
 	LeastBytes int           // EnsureTopics refuses a Log or Compacted topic with a smaller limit of a batch, unless it may not read the limit
-	// Log marks a topic from which a consumer group needs every record. EnsureTopics refuses it if it
-	// is compacted. It logs a warning if it has fewer partitions than Partitions, keeps its records for
-	// a shorter time than Retention, overwrites their times, may have a single copy of them although
-	// there are more brokers, or may lose the last ones to a leader that was not in sync.
+	// Log marks a topic from which a consumer group needs every record. EnsureTopics refuses it if
+	// it is compacted. It logs a warning if it has fewer partitions than Partitions, keeps its
+	// records for a shorter time than Retention, overwrites their times, may have a single copy of
+	// them although there are more brokers, or may lose the last ones to a leader that was not in
+	// sync.
 	Log bool
 	// Fixed marks a topic whose number of partitions must never change, and is the same for all Fixed
 	// topics of a call: EnsureTopics refuses other numbers.
@@ -239,8 +240,8 @@ func (t Topic) command(brokers []string) string {
 // checkSettings returns an error if the topic is compacted and must not be, or if it is not
 // compacted and must be, or if it takes fewer bytes at once than LeastBytes. It logs a warning if
 // the topic keeps its records for a shorter time than wanted or not beyond a size, overwrites their
-// times, may have a single copy of them, or may lose the last ones to a leader that was not in sync.
-// If DescribeConfigs is denied, it logs a warning, and the check is skipped.
+// times, may have a single copy of them, or may lose the last ones to a leader that was not in
+// sync. If DescribeConfigs is denied, it logs a warning, and the check is skipped.
 func (c *Client) checkSettings(ctx context.Context, t Topic) error {
 	answer, err := c.client.DescribeConfigs(ctx, &kafkago.DescribeConfigsRequest{
 		Resources: []kafkago.DescribeConfigRequestResource{{

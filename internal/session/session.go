@@ -72,8 +72,8 @@ func (s *Sessions) sign(text []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// mark returns the mark of a key, which follows from its digest: a session ends when another key gets
-// the name of its key.
+// mark returns the mark of a key, which follows from its digest: a session ends when another key
+// gets the name of its key.
 func (s *Sessions) mark(key *apikey.Key) []byte {
 	digest := key.Digest()
 	return s.sign(digest[:])

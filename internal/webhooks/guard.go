@@ -135,8 +135,8 @@ func (g Guard) Client() *http.Client {
 // errNoConnection says that no allowed address of a name takes a connection.
 var errNoConnection = errors.New("no connection")
 
-// dial connects to an allowed address. The error is ErrAddress only if none of the addresses of a name
-// is allowed: of several errors a net.Dialer returns the first.
+// dial connects to an allowed address. The error is ErrAddress only if none of the addresses of a
+// name is allowed: of several errors a net.Dialer returns the first.
 func (g Guard) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	var allowed atomic.Bool // one of the addresses
 	dialer := net.Dialer{
