@@ -543,10 +543,14 @@ reader('a page that is refused waits as told', async () => {
 reader('a page whose request is never answered says so, and asks again', async () => {
   const page = await login(flight)
   await live(page)
+  await page.evaluate(() => { // the page waits 15 seconds for an answer, not 30
+    const timeout = AbortSignal.timeout.bind(AbortSignal)
+    AbortSignal.timeout = (ms) => timeout(ms / 2)
+  })
   await page.route('**/flights/**rows=**', () => {}, { times: 1 })
   await load('0724500033', 'AKE12345LX')
-  await page.locator('#stale').getByText('Not live since').waitFor({ timeout: 15_000 })
-  await page.locator('#b-0724500033[data-s=air]').waitFor({ timeout: 40_000 })
+  await page.locator('#stale').getByText('Not live since').waitFor({ timeout: 14_000 })
+  await page.locator('#b-0724500033[data-s=air]').waitFor({ timeout: 20_000 })
   await page.locator('#stale').waitFor({ state: 'hidden' })
 }, /ERR_ABORTED/)
 
