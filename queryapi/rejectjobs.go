@@ -2,7 +2,6 @@ package queryapi
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net/http"
@@ -73,7 +72,7 @@ func (d Rejects) begin(ctx context.Context, c *web.Call, action string) web.Answ
 		return refusal
 	}
 	job := rejectstore.Job{
-		ID: d.NewID(), Action: action, Key: c.Key.Name, Digest: digestOf(c.Key), Rights: rightsOf(c.Key),
+		ID: d.NewID(), Action: action, Key: c.Key.Name, Digest: digestOf(c.Key), Rights: c.Key.Rights(),
 		DryRun: q.dryRun, Question: string(c.Body), Total: int64(len(q.ids)), Began: d.Acceptor.Now().UTC(), State: rejectstore.Running,
 	}
 	var err error
@@ -122,11 +121,6 @@ func (q *question) endAtStart(j *rejectstore.Job) {
 // digestOf returns the digest of a key as a job has it. A job has the name of its key too, but
 // another key may get that name.
 func digestOf(key *apikey.Key) string { return fmt.Sprintf("%x", key.Digest()) }
-
-// rightsOf returns a digest of what a key covers, as a job has it.
-func rightsOf(key *apikey.Key) string {
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, key.Airlines, key.Airports)))
-}
 
 // getJob answers GET /v1/rejects/jobs/{id}.
 func (d Rejects) getJob(ctx context.Context, c *web.Call) web.Answer {

@@ -89,7 +89,7 @@ func (d Rejects) step(job *rejectstore.Job) (step jobStep, sure bool) {
 		step.key, step.asks = key, readQuestion(a, key, job.Action)
 		step.asks.endAtStart(job)
 		if key.MayUse(operation.Rejects) && !a.forbidden && len(a.errors) == 0 {
-			return step, late || rightsOf(key) == job.Rights
+			return step, late || key.Rights() == job.Rights
 		}
 	}
 	step.State = rejectstore.Stopped

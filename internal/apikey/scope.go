@@ -1,7 +1,10 @@
 package apikey
 
 import (
+	"fmt"
+	"hash/fnv"
 	"slices"
+	"strings"
 
 	"bagtrail/enricher/airport"
 	"bagtrail/internal/bag"
@@ -32,6 +35,15 @@ func (k *Key) AirlineCodes() []string {
 		codes[i] = k.library.Code(code)
 	}
 	return codes
+}
+
+// Rights returns a hash of the airlines and airports that the key covers. Different rights have the
+// same hash with a probability of one in four billion.
+func (k *Key) Rights() uint32 {
+	list := func(codes []string) string { return strings.Join(slices.Sorted(slices.Values(codes)), ",") }
+	h := fnv.New32a()
+	_, _ = fmt.Fprintf(h, "%t\x00%s\x00%t\x00%s\x00", k.Airlines.All, list(k.AirlineCodes()), k.Airports.All, list(k.Airports.Codes))
+	return h.Sum32()
 }
 
 // Airport reports whether the key covers the airport.

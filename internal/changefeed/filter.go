@@ -49,14 +49,9 @@ func (f Filter) Current(airlines *airline.Library) Filter {
 
 // Digest returns a hash of the filter. Two different filters have the same hash with a probability
 // of one in four billion.
-func (f Filter) Digest() uint32 { return digest(string(strictjson.Encode(f))) }
-
-func digest(texts ...string) uint32 {
+func (f Filter) Digest() uint32 {
 	h := fnv.New32a()
-	for _, t := range texts {
-		_, _ = h.Write([]byte(t))
-		_, _ = h.Write([]byte{0})
-	}
+	_, _ = h.Write(append(strictjson.Encode(f), 0))
 	return h.Sum32()
 }
 

@@ -3,8 +3,6 @@ package changefeed
 import (
 	"context"
 	"slices"
-	"strconv"
-	"strings"
 
 	"bagtrail/internal/apikey"
 	"bagtrail/internal/bag"
@@ -22,7 +20,7 @@ func (f *Feed) mayCover(k *apikey.Key, r *changes.Record) bool {
 
 // digests returns a question with only the digests of the filter and of the rights.
 func (f *Feed) digests(a Asker) changes.Question {
-	return changes.Question{Filter: a.Filter.Digest(), Rights: rights(a.Key)}
+	return changes.Question{Filter: a.Filter.Digest(), Rights: a.Key.Rights()}
 }
 
 // question returns the question of an asker to the index of changes.
@@ -70,12 +68,4 @@ func (f *Feed) scopes(a Asker) (scopes []changes.Scope) {
 	}
 	slices.Sort(scopes)
 	return slices.Compact(scopes)
-}
-
-// rights returns a digest of the airlines and airports that a key covers.
-func rights(k *apikey.Key) uint32 {
-	list := func(codes []string) string { return strings.Join(slices.Sorted(slices.Values(codes)), ",") }
-	return digest(
-		strconv.FormatBool(k.Airlines.All), list(k.AirlineCodes()), strconv.FormatBool(k.Airports.All), list(k.Airports.Codes),
-	)
 }

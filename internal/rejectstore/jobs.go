@@ -35,7 +35,7 @@ type Job struct {
 	Action   string // "resubmit" or "dismiss"
 	Key      string // name of the API key that began it
 	Digest   string // of that key, in hexadecimal
-	Rights   string // of that key when the job began, in a form that the store does not read
+	Rights   uint32 // of that key when the job began: the hash that apikey.Key.Rights returns
 	DryRun   bool   // nothing is decided
 	Question string // names the rejects, in a form that the store does not read; "" once the job has ended
 	Total    int64  // rejects to be looked at, as counted when it began
@@ -149,7 +149,7 @@ func (s *Store) HoldJob(ctx context.Context, id, process string) (j Job, held bo
 // jobOf returns the job with these fields.
 func jobOf(id string, fields map[string]string) Job {
 	j := Job{
-		ID: id, Action: fields["action"], Key: fields["key"], Digest: fields["digest"], Rights: fields["rights"],
+		ID: id, Action: fields["action"], Key: fields["key"], Digest: fields["digest"], Rights: uint32(number(fields["rights"])),
 		DryRun: fields["dry"] == "true", Question: fields["question"], Total: number(fields["total"]), Began: instant(fields["began"]), State: JobState(fields["state"]), At: fields["at"],
 	}
 	if ended := fields["ended"]; ended != "" {
