@@ -9,8 +9,8 @@ import (
 	"bagtrail/internal/strictjson"
 )
 
-// AppendFaults appends the JSON object of an error answer.
-func AppendFaults(dst []byte, ids ...fault.ID) []byte {
+// appendFaults appends the JSON object of an error answer.
+func appendFaults(dst []byte, ids ...fault.ID) []byte {
 	dst = append(dst, `{"success":false,"errors":[`...)
 	for _, id := range ids {
 		dst = AppendFault(strictjson.AppendComma(dst), id.Code, id.Text)

@@ -130,7 +130,7 @@ func (c *Call) Made(status int, path string, body []byte) Answer {
 
 // Refuse answers with codes and the status of the first code.
 func (c *Call) Refuse(ids ...fault.ID) Answer {
-	return Answer{Status: ids[0].Status, Body: AppendFaults(c.Buffer, ids...)}
+	return Answer{Status: ids[0].Status, Body: appendFaults(c.Buffer, ids...)}
 }
 
 // NotAuthorised answers that the key does not cover the request.
